@@ -49,6 +49,9 @@ export function planDocument(plan: PlanAnswer, version: string): Document {
 
 type Way = Pick<PlanAnswer, 'steps' | 'score' | 'grade' | 'end' | 'left' | 'choice' | 'organization'>
 
+/** The checks of the score; what another one could not see changes no record. */
+const SCORED: ReadonlySet<string> = new Set(['spf', 'dkim', 'dmarc', 'mx', 'ptr'])
+
 const graded = (score: number, grade: string | null): string =>
   grade === null ? `${score}, no grade` : `${grade} (${score})`
 
@@ -65,7 +68,7 @@ function concluded({ steps, score, grade, end, left }: Way): [mark: Mark, badge:
       now === then ? `${count}; the score stays ${now}.` : `${count} ${leads} from ${now} to ${then}.`,
     ]
   }
-  if (left.some(({ finding }) => !finding.includes('.')))
+  if (left.some(({ finding }) => SCORED.has(finding)))
     return ['open', 'Not known', 'Too little is known about the domain for a plan: the reasons are below.']
   const best = steps.at(-1)
   const most = best ? graded(best.score, best.grade) : now
@@ -114,7 +117,7 @@ export const pathBlocks = (
     }),
     organization &&
       quiet(
-        ...['The DMARC record of ', code(organization.domain), ' governs this name; its own plan is at '],
+        ...['The name belongs to ', code(organization.domain), ', whose DMARC record covers it; its plan is at '],
         ...[code(organization.plan), '.'],
       ),
   ])

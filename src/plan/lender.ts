@@ -3,7 +3,7 @@ import { registrableDomain } from '../names/suffix.ts'
 import type { RecordType } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 
-const TYPES: readonly RecordType[] = ['A', 'AAAA', 'MX', 'TXT']
+const TYPES: readonly RecordType[] = ['A', 'MX', 'TXT']
 
 /** The source of a name's records, if they are not its own: a record published at the name would remove all of them. */
 type Lender = { readonly kind: 'alias' | 'wildcard'; readonly name: string }
@@ -11,7 +11,7 @@ type Lender = { readonly kind: 'alias' | 'wildcard'; readonly name: string }
 /**
  * The target of `domain` if it is an alias (no other record may exist beside a CNAME, RFC 1034 §3.6.2), or the wildcard
  * that provides its records (RFC 4592 §2.2.1); undefined if the records are its own. A wildcard is detected by a
- * made-up name beside the domain with the same records; a registrable domain has none above it. At most 8 queries, two
+ * made-up name beside the domain with the same records; a registrable domain has none above it. At most 6 queries, two
  * if there is no wildcard. Rejects with DnsError if one has no answer.
  */
 export async function lenderOf(
@@ -45,6 +45,10 @@ export const takesRecords = ({ kind }: Lender, domain: Domain, name: string): bo
   name === domain || (kind === 'wildcard' && isWithin(name, domain))
 
 export const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
+
+/** What to find out before a record is published at a name that may live from a wildcard. */
+export const mayBeLent = (domain: string): string =>
+  `Look first whether ${domain} has records of its own: a name beside it is answered by a wildcard, and a record at a name that lives from one hides all that it gives (RFC 4592 §2.2.1).`
 
 /** What to do in place of publishing a record at a name whose records come from elsewhere; a value may not be known. */
 export function repairBeside(

@@ -120,7 +120,8 @@ export const deadHosts: OthersWork = ({ context: { mail }, outcomes }, domain) =
   const found = foundIn({ outcomes }, 'mx').find(({ finding: { id } }) => TAKE_NONE.includes(id))
   if (!found || !mail) return []
   const { id, fix, args } = found.finding
-  if (id === 'mx.ip_literal') return [{ found, draft: namedHost(mail, domain) }]
+  if (id === 'mx.ip_literal')
+    return ['mx', 'mx1', 'mail-in'].map((label) => ({ found, draft: namedHost(mail, domain, `${label}.${domain}`) }))
   // A domain without mail has a record for that; which provider a verification record is meant for only its owner knows.
   if (id === 'mx.none_resolvable' && (fix || args?.providers !== undefined)) return []
   const hosts = mail.hosts.filter(DEAD[id]!)
@@ -169,9 +170,8 @@ function deadWords(id: string, names: readonly string[], proxy: string | undefin
 const TAKE_NONE = ['mx.ip_literal', 'mx.web_proxy', 'mx.not_public', 'mx.none_resolvable']
 
 /** A name for MX records that are addresses. */
-function namedHost({ hosts, records }: MailHosts, domain: string): Work['draft'] {
+function namedHost({ hosts, records }: MailHosts, domain: string, name: string): Work['draft'] {
   const literals = hosts.filter(({ literal }) => literal !== undefined)
-  const name = `mx.${domain}`
   const kept = records.filter(({ exchange }) => !literals.some((one) => one.exchange === exchange))
   const first = { preference: literals[0]?.preference ?? 0, exchange: name }
   return {

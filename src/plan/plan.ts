@@ -36,7 +36,16 @@ import {
   writtenAliases,
 } from './others.ts'
 import { layOver, recordsOf, setKey } from './records.ts'
-import { type Change, obstacleTo, publishedAt, type Snapshot, type Subject, textsAt, tryChange } from './snapshot.ts'
+import {
+  type Change,
+  hidesAddresses,
+  obstacleTo,
+  publishedAt,
+  type Snapshot,
+  type Subject,
+  textsAt,
+  tryChange,
+} from './snapshot.ts'
 import { type Found, objectionTo, RANK, rankOf } from './trial.ts'
 import {
   ABOUT_REJECT,
@@ -179,6 +188,7 @@ class Planner {
     }
     const isMore = await this.stages(false)
     for (const key of CHECK_KEYS) await this.fixes(key, 'low', 'optional')
+    await this.others(deadHosts, true)
     await this.others(missingPolicy, true)
     await this.others(mailboxKey, true)
     if (isMore || isInherited(this.now)) await this.stages(true)
@@ -274,7 +284,7 @@ class Planner {
     // What a web name needs not, no step declares.
     if (key === 'mx' && this.start.context.role === 'no_mail') return undefined
     for (const one of this.proposals(key, this.now)) {
-      if (one.finding.id === 'spf.no_record_web' && turn !== 'optional') continue
+      if (key === 'spf' && this.start.context.role === 'no_mail' && turn !== 'optional') continue
       const tried = JSON.stringify([one.finding.id, one.fix, turn])
       if (rankOf(one) < RANK[least] || this.tried.has(tried)) continue
       this.tried.add(tried)
@@ -325,8 +335,10 @@ class Planner {
 
   /** What to know before the record of a finding is published. */
   private beforeFix(id: string, { name, value }: DnsRecord): readonly string[] {
-    if (id === 'spf.no_record_web') return [nothingSends(this.domain)]
+    const isWeb = this.start.context.role === 'no_mail'
+    if (isWeb && id.startsWith('spf.no_record')) return [nothingSends(this.domain)]
     if (name !== `_dmarc.${this.domain}`) return []
+    if (isWeb && this.isSilent()) return [nothingSends(this.domain)]
     if (this.isSilent()) return governs(this.domain, this.now) ? [SILENT_ORGANIZATION] : []
     return value.includes('rua=') || this.now.context.takes !== false ? [] : [reportsElsewhere(this.domain)]
   }
@@ -348,7 +360,7 @@ class Planner {
 
   /** A step that is not a record of this domain: taken if it gains points or resolves its finding. */
   private async tryAssumed({ found, draft, ids = [found.finding.id] }: Work, isOptional: boolean): Promise<void> {
-    const tried = JSON.stringify([draft.title, draft.changes])
+    const tried = JSON.stringify([draft.title, draft.changes, isOptional])
     if (this.tried.has(tried)) return
     this.tried.add(tried)
     for (const { name, type, data } of changesOf(draft)) {
@@ -358,10 +370,12 @@ class Planner {
       if (objection !== undefined)
         return void this.objections.set(found.finding.id, [draft.instructions, objection].join(' ').trim())
     }
+    if (await hidesAddresses(this.subject, draft.changes)) return
     const laid = withDraft(this.laid, draft)
     const after = await this.trial(this.now, laid, changesOf(draft))
     if (!after) return
     const gain = after.score.score - this.now.score.score
+    if (gain < 0) return
     const count = ({ outcomes }: Snapshot): number =>
       outcomes[found.key]?.findings.filter(({ id }) => id === found.finding.id).length ?? 0
     if (gain <= 0 && !(count(after) < count(this.now) && (isOptional || rankOf(found) > RANK.low))) return

@@ -21,12 +21,12 @@ import { registrableDomain } from '../names/suffix.ts'
 import { type OverlayChange, overlay } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
-import { hasOneKind, textKind } from '../net/dns/text-kind.ts'
+import { hasOneKind } from '../net/dns/text-kind.ts'
 import type { Fetch } from '../net/fetch.ts'
 import { gradeBecause, gradeOf, type Score } from '../score/score.ts'
 import { scoreOf } from '../score/score-inputs.ts'
 import type { Ctx } from '../world.ts'
-import { isWithin, lenderOf, repairBeside, takesRecords } from './lender.ts'
+import { isWithin, lenderOf, mayBeLent, repairBeside, takesRecords } from './lender.ts'
 
 /** A domain as it is judged: the facts of all checks, the context of all, what each check says, and the score. */
 export type Snapshot = JudgedChecks & {
@@ -119,9 +119,20 @@ export async function obstacleTo(
     const lender = await lenderOf(ctx.anew(), domain)
     return lender && takesRecords(lender, domain, record.name) ? repairBeside(lender, record) : undefined
   } catch (error) {
+    if (error instanceof DnsError && error.reason === 'too_many_questions') return mayBeLent(domain)
     if (error instanceof DnsError) return `Whether a record can stand at ${domain} is not known: ${error.message}.`
     throw error
   }
+}
+
+/** Whether addresses would take the place of others at their name, which some other use may need, or may do so. */
+export async function hidesAddresses({ ctx }: Subject, changes: readonly OverlayChange[]): Promise<boolean> {
+  for (const { name, type, data } of changes) {
+    if ((type !== 'A' && type !== 'AAAA') || data === undefined) continue
+    const answer = await settled(ctx.resolve(name, type, ctx.signal))
+    if (answer instanceof DnsError || (answer.kind === 'found' && !answer.records.includes(data as never))) return true
+  }
+  return false
 }
 
 /** The values of a name and type as published, in presentation format; or why they are not known. */
@@ -138,18 +149,14 @@ export async function publishedAt({ ctx }: Subject, now: Snapshot, name: string,
   return { values: (await isOfWildcard(ctx, name, type, values)) ? [] : values }
 }
 
-/**
- * Whether texts at a name for records of one kind, which are of another kind, are those of a wildcard: a made-up name
- * beside it has them too.
- */
+/** Whether texts at a name for records of one kind are those of a wildcard: a made-up name beside it has them too. */
 async function isOfWildcard(
   ctx: Pick<Ctx, 'resolve' | 'signal'>,
   name: string,
   type: RecordType,
   values: readonly string[],
 ): Promise<boolean> {
-  const isForeign = (text: string): boolean => textKind('', text) !== textKind(name, text)
-  if (type !== 'TXT' || !hasOneKind(name) || !values.some(isForeign)) return false
+  if (type !== 'TXT' || !hasOneKind(name) || values.length === 0) return false
   const beside = `mailsonde-made-up${name.slice(name.indexOf('.'))}`
   const other = await settled(ctx.resolve(beside, type, ctx.signal))
   if (other instanceof DnsError) return false

@@ -195,8 +195,8 @@ function keyless(
 }
 
 /** The usable keys are those of services that send newsletters and the like, and none is the mailbox provider's. */
-function mailboxKey(facts: DkimFacts, usable: readonly FoundKey[], { mailboxes }: DomainContext): Finding[] {
-  if (!mailboxes || mailboxes.key === 'usable' || mailboxes.isOpen || facts.unanswered > 0) return []
+function mailboxKey(facts: DkimFacts, usable: readonly FoundKey[], { mailboxes, sends }: DomainContext): Finding[] {
+  if (!mailboxes || sends === false || mailboxes.key === 'usable' || mailboxes.isOpen || facts.unanswered > 0) return []
   if (facts.dangling.some(({ target }) => providerOfAlias(target) === mailboxes.provider)) return []
   const owners = usable.map(({ selector, cname }) => providersOf(selector, cname.at(-1), facts.providers))
   if (owners.length === 0 || owners.some((some) => some.length === 0 || some.some(({ kind }) => kind !== 'sender')))

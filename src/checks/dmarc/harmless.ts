@@ -33,7 +33,7 @@ export function isHarmless(
   after: DmarcFacts,
   { role, canPass }: Pick<DomainContext, 'role' | 'canPass'>,
 ): boolean {
-  if (role === 'parked' || before.unknown !== undefined) return true
+  if (role === 'parked' || role === 'no_mail' || before.unknown !== undefined) return true
   if (after.unknown !== undefined) return false
   const [was, is] = [enforcedAt(before), enforcedAt(after)]
   // A record of its own must not remove the protection by a record above either.

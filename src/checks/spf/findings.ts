@@ -116,9 +116,11 @@ export const findings = defineFindings({
   }),
   'spf.loop': high({
     title: 'SPF include loop',
-    detail: ({ name }) =>
-      `${name} includes itself, directly or through another record; receivers reach the lookup limit and return permerror.`,
+    detail: ({ name, term, at }) =>
+      `${name} includes itself${at === name ? '' : `, by ${term} in the record of ${at}`}: receivers reach the lookup limit and return permerror.`,
     repair: 'Remove the term that closes the loop.',
+    advice: ({ term, at, ends }) =>
+      `Remove ${term} from the record of ${at}${ends ? ', and end the own record in "~all" until reports show that no sender is missing' : ''}.`,
     reference: 'RFC 7208 §4.6.4',
   }),
   'spf.include_without_record': high({

@@ -9,8 +9,8 @@ import { mend, slipsIn } from './mend.ts'
 import { MAX_RECORD } from './parse.ts'
 import { includedProblem } from './problems.ts'
 import type { Permerror, SpfReading } from './reading.ts'
-import { formatDirective, formatSpf, type SpfRecord } from './terms.ts'
-import { costOf, leads, lookupsOf, MAX_LOOKUPS, MAX_VOID_LOOKUPS, type SpfNode, voidTermsOf } from './tree.ts'
+import { allOf, formatDirective, formatSpf, type SpfRecord } from './terms.ts'
+import { costOf, leads, lookupsOf, MAX_LOOKUPS, MAX_VOID_LOOKUPS, nodesOf, type SpfNode, voidTermsOf } from './tree.ts'
 
 /** Maximum number of reasons for permerror that are reported individually. */
 const MAX_TOLD = 20
@@ -62,13 +62,16 @@ function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, 
       const args = { count: names.length, limit: MAX_VOID_LOOKUPS, names: names.slice(0, MAX_NAMES) }
       return { id: 'spf.too_many_void_lookups', args, evidence, ...fix(rest(shorterWithinLimits(root))) }
     }
-    case 'loop':
-      return {
-        id: 'spf.loop',
-        args: { name: permerror.node.domain },
-        evidence,
-        ...fix(rest(withoutTerm(root, permerror.via))),
-      }
+    case 'loop': {
+      const { node, via } = permerror
+      const holder = nodesOf(root).find(({ terms }) => terms.some((term) => term.node === node)) ?? root
+      // Once the loop is cut, `-all` takes effect.
+      const ends = root.record !== undefined && allOf(root.record)?.qualifier === '-'
+      const args = { name: node.domain, term: via, at: holder.domain, ends }
+      if (holder === root) return { id: 'spf.loop', args, evidence, ...fix(rest(withoutTerm(root, via))) }
+      const cut = !ends && holder.domain.endsWith(`.${found.domain}`) ? withoutTerm(holder, via) : undefined
+      return { id: 'spf.loop', args, evidence, ...fixOf(holder.domain, cut && formatSpf(cut)) }
+    }
     case 'no_record': {
       const args = { term: permerror.via, name: permerror.node.domain }
       return { id: 'spf.include_without_record', args, evidence, ...fix(rest(withoutTerm(root, permerror.via))) }
