@@ -79,6 +79,11 @@ export async function* asTheyCome<T, R>(
   }
 }
 
+/** A stream of one item. */
+export async function* only<T>(item: T): AsyncGenerator<T, void, undefined> {
+  yield item
+}
+
 /** Time after which {@link inTurns} lets the event loop turn, ms. */
 const TURN_MS = 10
 

@@ -41,6 +41,15 @@ const HTML = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39
 /** Text made safe as HTML content and as a quoted attribute value. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => HTML[c as keyof typeof HTML])
 
+/** Text with percent escapes resolved; unchanged where they are none. */
+export function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 /** `1 lookup`, `2 lookups`. */
 export const counted = (count: number, one: string, many: string = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`

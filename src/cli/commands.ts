@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander'
+import { unescaped } from '../base/text.ts'
 import type { DepName } from '../operations/deps.ts'
 import type { Operation, Raw } from '../operations/operation.ts'
 import { describeParam, GROUPS, type Group, type Param } from '../operations/params.ts'
@@ -278,7 +279,8 @@ function addService(command: Command, operation: Operation, { newOption }: Setup
     command.addOption(newOption('--in-process', 'do not ask the service that holds the data folder').hideHelp())
 }
 
-const gathered = (value: string, all: unknown): readonly string[] => [...(Array.isArray(all) ? all : []), value]
+/** The values of a flag that may be repeated. */
+export const gathered = (value: string, all: unknown): readonly string[] => [...(Array.isArray(all) ? all : []), value]
 
 const optionsOf = (value: unknown): Record<string, FlagValues[string]> =>
   typeof value === 'object' && value !== null ? { ...value } : {}
@@ -338,15 +340,6 @@ function listed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
     return Array.isArray(value) ? value : [value]
-  } catch {
-    return text
-  }
-}
-
-/** Text with percent escapes resolved; unchanged where they are none. */
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text)
   } catch {
     return text
   }

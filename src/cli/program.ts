@@ -7,7 +7,7 @@ import { parseIp } from '../names/ip.ts'
 import type { Operation } from '../operations/operation.ts'
 import { commandOf } from '../operations/path.ts'
 import { addDb, addKeys, type DbAction, type KeysAction } from './admin-commands.ts'
-import { type Asked, addOperation, commandsOf, optionsFor } from './commands.ts'
+import { type Asked, addOperation, commandsOf, gathered, optionsFor } from './commands.ts'
 import { type ConfigFlag, type FlagValues, OPTION_GROUPS, placeOf, type ReadFile } from './flags.ts'
 import { examplesOf, HELP, withConfigNames, withExamples } from './help.ts'
 import { asksForList, type ListAsked, listCommand } from './list-command.ts'
@@ -212,9 +212,6 @@ function withConfigFlags(command: Command, flags: readonly ConfigFlag[]): Comman
   const config = new Option('--config <FILE>', 'configuration file; default mailsonde.config.json, if it exists')
   return command.addOption(config.helpGroup(`${OPTION_GROUPS.data}:`))
 }
-
-/** The values of a flag that may be repeated. */
-const gathered = (value: string, all: unknown): string[] => [...(Array.isArray(all) ? all : []), value]
 
 const HELP_FLAGS: readonly string[] = ['--help', '-h']
 

@@ -18,7 +18,7 @@ import {
 } from './block.ts'
 import { listDocument } from './list.ts'
 import { whyOf } from './verify.ts'
-import { documentOf, duration, inWords } from './words.ts'
+import { documentOf, duration, inWords, wordsOf } from './words.ts'
 
 /** The states of a job, and their meaning for its owner. */
 export const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
@@ -52,7 +52,6 @@ const RESULTS: Readonly<Record<string, Mark>> = {
 }
 /** How good a result of a row is. */
 export const markOf = (result: string): Mark => (Object.hasOwn(RESULTS, result) ? RESULTS[result]! : 'open')
-const wordsOf = (word: string): string => word.replaceAll('_', ' ')
 
 /** One job: its progress, by result, reason and provider. */
 export const jobDocument = (job: JobAnswer, version: string): Document =>

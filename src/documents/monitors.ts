@@ -30,7 +30,7 @@ import {
   withChange,
 } from './block.ts'
 import { type List, listDocument } from './list.ts'
-import { documentOf, markOfScore } from './words.ts'
+import { documentOf, markOfScore, wordsOf } from './words.ts'
 
 /** The question of each kind of monitor, and the meaning of its states. */
 const KINDS: Readonly<Record<MonitorKind, { readonly asks: string; readonly ok: string; readonly bad: string }>> = {
@@ -368,7 +368,6 @@ const MARKS: Readonly<Record<string, Mark>> = {
   not_applicable: 'none',
 }
 export const markOfStatus = (status: string): Mark => (Object.hasOwn(MARKS, status) ? MARKS[status]! : 'open')
-const wordsOf = (word: string): string => word.replaceAll('_', ' ')
 
 /** Runs in a heartbeat. */
 const BEATS = 40

@@ -18,7 +18,7 @@ import {
   text,
 } from './block.ts'
 import { backOf } from './check/hosts.ts'
-import { documentOf, inWords } from './words.ts'
+import { documentOf, inWords, wordsOf } from './words.ts'
 
 /**
  * The source addresses of verification: which are usable, then each with its PTR names, listings and state with the
@@ -65,18 +65,16 @@ const rowBlock = (row: PoolRowAnswer): Block =>
       ['A minute', (one) => String(Number(one.per_minute.toFixed(1))), 'number'],
       ['Answers', ({ successes }) => String(successes), 'number'],
       ['Refusals', ({ refusals }) => String(refusals), 'number'],
-      ['Last refusal', ({ last_refusal: last }) => (last ? [`${words(last.reason)}: `, code(last.message)] : '–')],
+      ['Last refusal', ({ last_refusal: last }) => (last ? [`${wordsOf(last.reason)}: `, code(last.message)] : '–')],
     ),
   )
-
-const words = (reason: string): string => reason.replaceAll('_', ' ')
 
 const BREAKERS = { closed: ['good', 'in use'], half_open: ['warn', 'on trial'], open: ['bad', 'paused'] } as const
 
 function breakerOf({ breaker, paused_reason, paused_until }: PoolRowAnswer['providers'][number]): Marked {
   const [mark, state] = BREAKERS[breaker]
   const until = paused_until === undefined ? '' : ` until ${inWords(paused_until)}`
-  return { mark, text: `${state}${until}${paused_reason === undefined ? '' : `: ${words(paused_reason)}`}` }
+  return { mark, text: `${state}${until}${paused_reason === undefined ? '' : `: ${wordsOf(paused_reason)}`}` }
 }
 
 type Own = { readonly [K in keyof SelfCheckAnswer]?: SelfCheckAnswer[K] | undefined } & {

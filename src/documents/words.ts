@@ -209,6 +209,9 @@ export function safeLink(href: string): string | undefined {
 /** A part of the same document: `#` and a name that is safe in an attribute. */
 export const isPart = (href: string): boolean => /^#[a-z][a-z0-9_-]{0,60}$/.test(href)
 
+/** A word of an answer as people read it: `not_applicable` without its underscore. */
+export const wordsOf = (word: string): string => word.replaceAll('_', ' ')
+
 /** The sign of a mark, shown with its words. */
 export const SIGNS: Readonly<Record<Mark, string>> = { good: '✓', warn: '!', bad: '✕', open: '?', busy: '…', none: '–' }
 

@@ -4,6 +4,7 @@ import {
   McpServer,
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server'
+import { only } from '../base/at-most.ts'
 import { AppError } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
 import { formatTerminal } from '../documents/terminal/terminal.ts'
@@ -164,10 +165,7 @@ function inputOf({ body }: Tool, args: Readonly<Record<string, unknown>>): { raw
   ])
   if (!body) return { raw: Object.fromEntries(entries) }
   const text = args[body.name]
-  const piece = Buffer.from(typeof text === 'string' ? text : '')
-  async function* all(): AsyncIterable<Uint8Array> {
-    yield piece
-  }
+  const octets = only(Buffer.from(typeof text === 'string' ? text : ''))
   const raw = Object.fromEntries(entries.filter(([name]) => name !== body.name))
-  return { raw, upload: { octets: all(), contentType: 'text/plain' } }
+  return { raw, upload: { octets, contentType: 'text/plain' } }
 }

@@ -7,6 +7,7 @@ import { type Claims, parseAuthenticationResults } from './authentication-result
 import { parseParameters, withoutComments } from './mime.ts'
 import { type Field, fieldBody } from './parse.ts'
 import { isInnerHost, isPrivateName, operatorOf } from './receivers.ts'
+import { identityDomain } from './signature.ts'
 
 /** The SMTP envelope and where it is known from. */
 export type Envelope = {
@@ -291,7 +292,7 @@ function fromFields(
   // where its domain is the one that the receiver checked: Microsoft 365 writes it below the sender's own fields.
   const mailFrom =
     returnPathOf(fields.slice(0, Math.max(until, firstHop, 0))) ??
-    (claimed === undefined ? spf?.mailFrom : (returnPathOf(fields, domainOf(claimed)) ?? claimed))
+    (claimed === undefined ? spf?.mailFrom : (returnPathOf(fields, identityDomain(claimed)) ?? claimed))
   return {
     ...(ip === undefined ? {} : { ip }),
     ...(ip === undefined || helo === undefined || helo === '' ? {} : { helo }),
@@ -324,12 +325,10 @@ function returnPathOf(fields: readonly Field[], domain?: string): string | undef
     const address =
       /^<(?<address>[^<>]{0,320})>/.exec(written)?.groups?.address ??
       (/^\S{1,320}$/.test(written) ? written : undefined)
-    if (domain === undefined || (address !== undefined && domainOf(address) === domain)) return address
+    if (domain === undefined || (address !== undefined && identityDomain(address) === domain)) return address
   }
   return undefined
 }
-
-const domainOf = (address: string): string => canonicalName(address.slice(address.lastIndexOf('@') + 1))
 
 type ReceivedSpf = {
   readonly place: number

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
-import { canonicalName } from '../names/domain.ts'
+import { canonicalName, isWithin } from '../names/domain.ts'
 import type { Canonicalization } from './canonical.ts'
 import type { Field } from './parse.ts'
 import { signatureProblem } from './problems.ts'
@@ -99,8 +99,6 @@ function canonicalizationOf(text: string): { header: Canonicalization; body: Can
 
 /** The domain of an identity, what follows its last `@`. */
 export const identityDomain = (identity: string): string => canonicalName(identity.slice(identity.lastIndexOf('@') + 1))
-
-const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
 const MAX_TAGS = 100
 /** Maximum number of characters of a signature; one of 1,000 signed names has 15,000. */

@@ -80,6 +80,9 @@ export const unicodeOf = (name: string): string => {
 export const canonicalName = (name: string): string =>
   (name.endsWith('.') && name !== '.' ? name.slice(0, -1) : name).toLowerCase()
 
+/** Whether a name is a domain or below it; both in lower case, without a final dot. */
+export const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
+
 /**
  * The labels of a name in presentation format, left to right; a dot escaped by a backslash does not separate
  * (RFC 4343 §2.1).

@@ -1,4 +1,5 @@
 import { type Parsed, parsed, problem } from '../base/problem.ts'
+import { unescaped } from '../base/text.ts'
 import { type Domain, parseDomain } from './domain.ts'
 import { type Email, formatEmail, parseEmail } from './email.ts'
 import { type Ip, isNetworkOrRange, parseIp } from './ip.ts'
@@ -151,19 +152,11 @@ const withoutFormula: Step = (text) => {
 const linked: Step = (text) => {
   const link = /(?:^|[\s[(<"'=])mailto:(?:\/\/)?([^"'?<>()[\]|\s]+)/i.exec(text)?.[1]
   if (link !== undefined) {
-    const value = decoded(link)
+    const value = unescaped(link)
     if (value.includes('@')) return { value, taken: [/^mailto:/i.test(text) ? 'mailto' : 'markup'] }
   }
   const rest = /^mailto:(.*)$/is.exec(text)?.[1]
   return rest === undefined ? undefined : { value: rest, taken: ['mailto'] }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** The text in the last pair of brackets with an `@`: `"Doe, Joe" <joe@example.org>`, `Joe (joe@example.org)`. */

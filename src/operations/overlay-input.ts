@@ -4,8 +4,8 @@ import type { Parsed } from '../base/problem.ts'
 import type { Domain } from '../names/domain.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { type ChangeText, parseChange, type RecordText } from '../net/dns/record-text.ts'
-import { textKind } from '../net/dns/text-kind.ts'
 import { parseZone } from '../net/dns/zone-text.ts'
+import { setKey } from '../plan/records.ts'
 import { type Flag, listParam, type Param } from './params.ts'
 import { questionError } from './problems.ts'
 
@@ -82,10 +82,8 @@ function refuseTooMuch(records: readonly ChangeText[], zone = ''): void {
 
 /** A single record replaces those of the zone with its name and type, of TXT only those of its kind. */
 function replaced(laid: readonly OverlayChange[], single: readonly OverlayChange[]): readonly OverlayChange[] {
-  const key = ({ name, type, data }: OverlayChange): string =>
-    `${name} ${type} ${type === 'TXT' && typeof data === 'string' ? textKind(name, data) : ''}`
-  const [own, keys] = [new Set(single), new Set(single.map(key))]
-  return laid.filter((record) => own.has(record) || !keys.has(key(record)))
+  const [own, keys] = [new Set(single), new Set(single.map(setKey))]
+  return laid.filter((record) => own.has(record) || !keys.has(setKey(record)))
 }
 
 function orRefuse<T>(read: Parsed<T>, parameter: string, at: string): T {

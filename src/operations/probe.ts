@@ -2,6 +2,7 @@ import type { BlacklistAnswer } from '../answers/blacklist.ts'
 import type { CheckAnswer } from '../answers/check.ts'
 import { type ProbeAnswer, probeAnswer } from '../answers/service.ts'
 import type { VerifyAnswer } from '../answers/verify.ts'
+import { only } from '../base/at-most.ts'
 import { invalidAt } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
@@ -74,14 +75,10 @@ export const probe = defineOperation({
     }
     return format === 'json'
       ? ok(answer)
-      : { status: 200, stream: { contentType: PROMETHEUS, text: once(formatSamples(answer)) } }
+      : { status: 200, stream: { contentType: PROMETHEUS, text: only(formatSamples(answer)) } }
   },
   verdict: ({ success, unknown }) => (unknown ? 'unclear' : success ? 'good' : 'bad'),
 })
-
-async function* once(text: string): AsyncGenerator<string> {
-  yield text
-}
 
 type Measure = (ctx: Call, deps: Uses, target: string, timeoutMs: number) => Promise<Measured>
 

@@ -4,6 +4,7 @@ import { sleep } from '../base/deadline.ts'
 import type { Block } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { markOf } from '../documents/jobs.ts'
+import { ENDED } from '../operations/jobs/show.ts'
 import { type Html, html, marked, rendered } from './html.ts'
 import { csrfField, pageOf } from './layout.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
@@ -53,8 +54,6 @@ async function jobOf(parts: Parts, { params, by }: Visit): Promise<Shown> {
 
 /** What stands at the top of the page: the result so far, and the progress. */
 const isFirst = ({ kind }: Block): boolean => kind === 'conclusion' || kind === 'progress'
-
-const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']
 
 async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { job, html: progress, details } = await jobOf(parts, visit)

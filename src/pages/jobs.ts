@@ -1,5 +1,6 @@
 import { type JobAnswer, jobListAnswer } from '../answers/jobs.ts'
 import { ownAnswer } from '../answers/read-answer.ts'
+import { only } from '../base/at-most.ts'
 import { ERRORS } from '../base/errors.ts'
 import { resultInWords, STATES, KINDS as WORDS } from '../documents/jobs.ts'
 import { type Html, html, marked, timeOf, verbatim } from './html.ts'
@@ -121,14 +122,10 @@ async function submit(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { format, kind } = await previewOf(text, asked, column === '' ? undefined : column)
   const octets = Buffer.from(text)
   const raw = { kind, ...(name.trim() && { name }), ...(column && format === 'csv' && { column }) }
-  const upload = { octets: piecesOf(octets), contentType: TYPES[format] }
+  const upload = { octets: only(octets), contentType: TYPES[format] }
   const given = await parts.execute(parts.operation('jobs submit'), raw, { ...visit.by, upload })
   const { id } = given.answer as Pick<JobAnswer, 'id'> // the operation returns a job
   return { to: jobPath(id) }
-}
-
-async function* piecesOf(octets: Uint8Array): AsyncIterable<Uint8Array> {
-  yield octets
 }
 
 function table(jobs: readonly JobAnswer[]): Html {

@@ -1,3 +1,4 @@
+import { only } from '../base/at-most.ts'
 import { KINDS as WORDS } from '../documents/jobs.ts'
 import { type Layout, readList } from '../jobs/intake/intake.ts'
 import { type Noted, notedOf } from '../jobs/intake/row.ts'
@@ -75,7 +76,7 @@ export async function previewOf(text: string, kindText: string, column: string |
   const bad: { line: number; detail: string }[] = []
   let count = 0
   const taken: Partial<Record<Noted, number>> = {}
-  const list = readList(once(Buffer.from(text)), {
+  const list = readList(only(Buffer.from(text)), {
     kind,
     contentType: TYPES[format],
     bounds: { maxUpload: 4_194_304 },
@@ -149,7 +150,3 @@ function isJson(line: string): boolean {
 
 const cellsOf = (row: { readonly input: string; readonly columns?: unknown }): readonly string[] =>
   Array.isArray(row.columns) ? row.columns.slice(0, MAX_COLUMNS).map(String) : [row.input]
-
-async function* once(octets: Uint8Array): AsyncIterable<Uint8Array> {
-  yield octets
-}

@@ -1,4 +1,5 @@
 import type { MessageResult } from '../answers/message.ts'
+import { only } from '../base/at-most.ts'
 import { ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { parseDomain } from '../names/domain.ts'
@@ -30,7 +31,7 @@ async function analysed(parts: Parts, visit: Visit): Promise<PageAnswer> {
     const given = Object.fromEntries(
       KNOWN.flatMap((name) => ((fields[name] ?? '').trim() === '' ? [] : [[name, fields[name]!.trim()]])),
     )
-    const upload = { octets: once(octets), contentType: 'message/rfc822' }
+    const upload = { octets: only(octets), contentType: 'message/rfc822' }
     const answer = await parts.execute(parts.operation('message'), given, { ...visit.by, upload })
     const document = documentOf(parts, answer, 'Message')
     const result = answer.answer as MessageResult
@@ -49,10 +50,6 @@ ${receiverForm(visit, result, octets, given)}${rendered(htmlBlocks(document.bloc
       ERRORS[error.code].status,
     )
   }
-}
-
-async function* once(octets: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield octets
 }
 
 /** The domains that a message or a reply is about, each with the way to its plan. */

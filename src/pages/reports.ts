@@ -10,6 +10,7 @@ import {
   reportsPolicyAnswer,
   reportsProvidersAnswer,
 } from '../answers/reports.ts'
+import { only } from '../base/at-most.ts'
 import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import { counted } from '../base/text.ts'
@@ -147,7 +148,7 @@ async function upload(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const refused: string[] = []
   for (const { name, octets } of form.files) {
     try {
-      const sent = { octets: piecesOf(octets), contentType: 'application/octet-stream' }
+      const sent = { octets: only(octets), contentType: 'application/octet-stream' }
       const given = await parts.execute(parts.operation('reports import'), {}, { ...visit.by, upload: sent })
       const answer = ownAnswer(reportsImportAnswer, given.answer)
       const [first, ...blocks] = reportsImportDocument(answer, parts.version).blocks
@@ -167,10 +168,6 @@ ${about.length > 0 && html`<p>${about.map((one) => html`<a class="button second"
     field: 'file',
     words: `Not stored: ${counted(refused.length, 'file')}, see above.`,
   })
-}
-
-async function* piecesOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield octets
 }
 
 /** Who sends as a domain; a day that cannot be read is told beside its field. */

@@ -1,6 +1,6 @@
 import { authorizationName, type DmarcRecord, judgeAuthorization } from '../checks/dmarc/index.ts'
+import { isWithin } from '../names/domain.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
-import { isWithin } from './lender.ts'
 import type { Subject } from './snapshot.ts'
 
 /** Maximum number of hosts of report addresses that are asked. */

@@ -2,7 +2,7 @@ import type { PlanAnswer } from '../answers/plan.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import { CHECK_KEYS } from '../checks/run.ts'
-import { isWithin } from './lender.ts'
+import { isWithin } from '../names/domain.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type Found, NOT_ALONE, RANK, rankOf } from './trial.ts'
 

@@ -6,6 +6,7 @@ import * as registry from '../checks/registry.ts'
 import { CHECK_KEYS, type CheckKey } from '../checks/run.ts'
 import { seenObjection, seenStepUp } from '../checks/seen-fixes.ts'
 import type { SeenMail } from '../checks/seen-mail.ts'
+import { isWithin } from '../names/domain.ts'
 import { publicSuffix } from '../names/suffix.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
@@ -16,7 +17,6 @@ import { governs, isInherited, isSteep, ownLevel, ownPolicyOf, resolved, waitsFo
 import { changesOf, type Draft, mergedStep, withChanges, withDraft } from './draft.ts'
 import { nextStage, ownRecord, STAGE_FINDINGS, type Stage } from './ladder.ts'
 import { leftOf } from './left.ts'
-import { isWithin } from './lender.ts'
 import {
   brokenKeys,
   consents,

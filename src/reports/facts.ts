@@ -206,7 +206,7 @@ const letsNobodyPass = (one: Passing | undefined): boolean =>
   one !== undefined && !one.open && [one.ip4, one.ip6, one.terms, one.conditional].every(({ length }) => length === 0)
 
 /** No record: nobody passes. */
-const NOBODY: Passing = { ip4: [], ip6: [], terms: [], conditional: [], open: false, tooWide: false }
+export const NOBODY: Passing = { ip4: [], ip6: [], terms: [], conditional: [], open: false, tooWide: false }
 
 function matchIn(terms: readonly PassingAddresses[], domain: string, address: Ip): SpfMatch | undefined {
   const term = terms.find((one) => one.has(address))

@@ -1,5 +1,6 @@
 import type { PassingAddresses } from '../checks/spf/index.ts'
 import { networkOf } from '../names/cidr.ts'
+import { isWithin } from '../names/domain.ts'
 import { familyOf, parseIp } from '../names/ip.ts'
 import { type Provider, providerOfInclude } from '../providers/index.ts'
 import { isConsumer, ownerOfHost, providerOfSelector, providerOfSignature } from '../providers/sending.ts'
@@ -88,12 +89,12 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
   if (hostProvider) return ofProvider(hostProvider, `its host is ${host}`)
   const own = signers.find(({ domain }) => organizationOf(domain) === organization)
   const bySelector = own && providerOfSelector(own.selector)
-  if (bySelector && (host === undefined || isBelow(host, organization)))
+  if (bySelector && (host === undefined || isWithin(host, organization)))
     return ofProvider(bySelector, `a verified signature of ${own.domain} with its selector ${own.selector}`)
   const byRange = facts.rangeOf(address)
   if (byRange && mayBeSetUp(byRange, facts))
     return ofProvider(byRange, 'its address is in the published ranges of the provider')
-  if (host !== undefined && isBelow(host, organization))
+  if (host !== undefined && isWithin(host, organization))
     return {
       id: `host:${host}`,
       name: `${host} (your own server)`,
@@ -171,15 +172,13 @@ const ofProvider = (provider: Provider, because: string): Home => ({
   ...{ id: `provider:${provider.id}`, name: provider.name, because, provider, related: true, weak: false },
 })
 
-const isBelow = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
-
 /**
  * A signature that verifies by a key in the domain's zone, or a return path below (not at) the organizational domain
  * that passes SPF. What fails is what a forger writes.
  */
 function isRelated(source: SourceSum, facts: SenderFacts, organization: string): boolean {
   const { dkim_domain, dkim_selector, dkim_result, envelope_from, spf_result } = source
-  if (dkim_result === 'pass' && isBelow(dkim_domain, organization) && facts.hasKey(dkim_domain, dkim_selector))
+  if (dkim_result === 'pass' && isWithin(dkim_domain, organization) && facts.hasKey(dkim_domain, dkim_selector))
     return true
   return spf_result === 'pass' && envelope_from.endsWith(`.${organization}`)
 }

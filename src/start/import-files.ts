@@ -2,6 +2,7 @@ import { constants, type Dir, type Dirent, lstatSync, opendirSync, statSync } fr
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ReportsImportAnswer } from '../answers/reports.ts'
+import { only } from '../base/at-most.ts'
 import { isTimeout, sleep } from '../base/deadline.ts'
 import { AppError, codeOf, ERRORS, messageOf } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
@@ -167,10 +168,6 @@ const askedOf =
       }
     }
   }
-
-async function* only(octets: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield octets
-}
 
 async function importFile(
   take: Take,

@@ -1,4 +1,5 @@
 import type { Problem } from '../../base/problem.ts'
+import { unescaped } from '../../base/text.ts'
 import { canonicalName, type Domain, parseDomain } from '../../names/domain.ts'
 import { reportUriProblem } from './problems.ts'
 
@@ -113,12 +114,4 @@ function authorityHost(rest: string): Domain | undefined {
 function hostOf(text: string): Domain | undefined {
   const host = parseDomain(canonicalName(text))
   return host.ok ? host.value : undefined
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

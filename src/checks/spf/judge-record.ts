@@ -285,7 +285,7 @@ const ofMailHosts = ({ directive }: DeadTerm): boolean =>
   directive?.mechanism.kind === 'mx' && directive.mechanism.domain === undefined
 
 /** Findings about the text of a record, whose fix corrects the terms. */
-const TOLD_BY = ['spf.two_in_one', 'spf.joined_terms', 'spf.odd_name', 'spf.doubled_name']
+export const TOLD_BY = ['spf.two_in_one', 'spf.joined_terms', 'spf.odd_name', 'spf.doubled_name']
 
 /**
  * A record that lets somebody pass, in place of one that names senders in vain: as it was meant, or else the first

@@ -5,7 +5,16 @@ import { severityOf } from '../finding.ts'
 import { findings as table } from './findings.ts'
 import { firstRecord, mended, namesSomebody, withAll } from './fixes.ts'
 import { judgePermerror, judgeTakeover } from './judge-permerror.ts'
-import { fixOf, judgeDeadTerms, judgeExtent, judgeForm, judgeNames, knownSenders, type Said } from './judge-record.ts'
+import {
+  fixOf,
+  judgeDeadTerms,
+  judgeExtent,
+  judgeForm,
+  judgeNames,
+  knownSenders,
+  type Said,
+  TOLD_BY,
+} from './judge-record.ts'
 import type { SpfFacts } from './lookup.ts'
 import { mend, SPF_VERSION, slipsIn } from './mend.ts'
 import { judgeProvider } from './provider.ts'
@@ -51,12 +60,9 @@ export function judgeSpf(facts: SpfFacts, context: SpfContext): Outcome<SpfFacts
 /** What the judgement needs to know beside SPF. */
 type SpfContext = Pick<DomainContext, 'role' | 'mail' | 'mailboxes' | 'canPass' | 'enforces'>
 
-/** Findings whose fix corrects a term. */
-const MENDING = ['spf.two_in_one', 'spf.joined_terms', 'spf.odd_name', 'spf.doubled_name']
-
 /** A term that can be corrected is not removed, and nothing is put behind it. */
 function mendingFirst(findings: readonly Finding[]): readonly Finding[] {
-  const fix = findings.find((finding) => MENDING.includes(finding.id) && finding.fix)?.fix
+  const fix = findings.find((finding) => TOLD_BY.includes(finding.id) && finding.fix)?.fix
   if (!fix) return findings
   const words = fix.value.split(' ')
   return findings.map((finding) => (isMendedToo(finding, words) ? { ...finding, fix } : finding))

@@ -1,4 +1,4 @@
-import { canonicalName } from '../../names/domain.ts'
+import { canonicalName, isWithin } from '../../names/domain.ts'
 import { familyOf, type Ip, reverseName } from '../../names/ip.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ask } from './ask.ts'
@@ -21,7 +21,7 @@ export async function validatedUnder(
   const wanted = canonicalName(target)
   const valid = await validated(
     client,
-    names.filter((name) => isUnder(name, wanted)),
+    names.filter((name) => isWithin(name, wanted)),
   )
   return { matches: valid.length > 0, void: names.length === 0 }
 }
@@ -34,10 +34,8 @@ export async function validatedUnder(
 export async function validatedName(client: Client, domain: string): Promise<string> {
   const valid = await validated(client, await pointerNames(client))
   const wanted = canonicalName(domain)
-  return valid.find((name) => name === wanted) ?? valid.find((name) => isUnder(name, wanted)) ?? valid[0] ?? 'unknown'
+  return valid.find((name) => name === wanted) ?? valid.find((name) => isWithin(name, wanted)) ?? valid[0] ?? 'unknown'
 }
-
-const isUnder = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
 async function pointerNames({ ask, ip }: Client): Promise<readonly string[]> {
   const answer = await settled(ask(reverseName(ip), 'PTR'))

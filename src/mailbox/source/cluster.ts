@@ -1,22 +1,6 @@
 import type { Json } from '../../base/json.ts'
+import type { LeaseGrant, LeaseWant } from '../../store/postgres/provider-leases.ts'
 
-/** What a node wants at a key: a provider, or the address of a mail host. */
-export type LeaseWant = {
-  readonly key: string
-  /** Connections that it has, that it wants in all, and the maximum over all nodes. */
-  readonly used: number
-  readonly want: number
-  readonly most: number
-  /** Recipients that it wants to ask about, and the token bucket of all nodes. */
-  readonly tokens: number
-  readonly perSecond: number
-  readonly capacity: number
-}
-/**
- * What it gets: new connections while it has fewer than these, recipients, and the time until there is a further one,
- * ms.
- */
-export type LeaseGrant = { readonly connections: number; readonly tokens: number; readonly waitMs: number }
 /** A fact about a domain or a provider, and how long it stays valid. */
 export type Remembered = {
   readonly kind: 'catch_all' | 'unknown' | 'pause' | 'answer'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Release } from '../../base/limiter.ts'
-import type { LeaseGrant, LeaseWant } from './cluster.ts'
+import type { LeaseGrant, LeaseWant } from '../../store/postgres/provider-leases.ts'
 import { leases } from './leases.ts'
 
 /** What a node does with its share while the database has not answered yet, or does not answer any more. */

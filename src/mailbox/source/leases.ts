@@ -1,6 +1,7 @@
 import { raced } from '../../base/deadline.ts'
 import { type Release, takeToken } from '../../base/limiter.ts'
-import type { Cluster, LeaseGrant, LeaseWant } from './cluster.ts'
+import type { LeaseGrant, LeaseWant } from '../../store/postgres/provider-leases.ts'
+import type { Cluster } from './cluster.ts'
 
 /** The limits at a key: a provider, or the address of a mail host. */
 export type LeaseLimits = { readonly connections: number; readonly perMinute: number }

@@ -1,8 +1,8 @@
-import { isUtf8 } from 'node:buffer'
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { printable } from '../../base/text.ts'
 import { type Ip, ipFromBytes } from '../../names/ip.ts'
 import { messageProblem } from './problems.ts'
+import { textOf } from './record-data.ts'
 import { type ExtendedError, OPT, type RecordData, type RecordType, TYPE_CODES } from './resolver.ts'
 import { type Cursor, type NameBudget, nameBudget, readName } from './wire-name.ts'
 
@@ -277,7 +277,7 @@ function readMx(bytes: Buffer, start: number, end: number, budget: NameBudget): 
 function readTxt(bytes: Buffer, start: number, end: number): string | undefined {
   if (start >= end) return undefined
   const first = start + 1 + bytes[start]!
-  if (first === end) return text(bytes.subarray(start + 1, end))
+  if (first === end) return textOf(bytes.subarray(start + 1, end))
   const parts: Buffer[] = []
   for (let at = start; at < end; ) {
     const next = at + 1 + bytes[at]!
@@ -285,10 +285,8 @@ function readTxt(bytes: Buffer, start: number, end: number): string | undefined 
     parts.push(bytes.subarray(at + 1, next))
     at = next
   }
-  return text(Buffer.concat(parts))
+  return textOf(Buffer.concat(parts))
 }
-
-const text = (octets: Buffer): string => (isUtf8(octets) ? octets.toString('utf8') : octets.toString('latin1'))
 
 function readSoa(bytes: Buffer, start: number, end: number, budget: NameBudget): RecordData['SOA'] | undefined {
   const cursor: Cursor = { bytes, at: start, budget }
@@ -330,6 +328,6 @@ function readCaa(bytes: Buffer, start: number, end: number): RecordData['CAA'] |
   return {
     critical: (bytes[start]! & 0x80) !== 0,
     tag: bytes.toString('latin1', start + 2, tagEnd).toLowerCase(),
-    value: text(bytes.subarray(tagEnd, end)),
+    value: textOf(bytes.subarray(tagEnd, end)),
   }
 }

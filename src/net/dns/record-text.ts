@@ -1,5 +1,5 @@
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
-import { canonicalName, labelsOf } from '../../names/domain.ts'
+import { canonicalName, isWithin, labelsOf } from '../../names/domain.ts'
 import { hostOf, unquoted } from '../../names/pasted.ts'
 import type { OverlayChange, OverlayRecord } from './overlay.ts'
 import { recordProblem } from './problems.ts'
@@ -117,8 +117,6 @@ export function absoluteName(text: string, origin: string): Parsed<string> {
     return problem(recordProblem('name_length', { text }))
   return parsed(name)
 }
-
-const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
 function ownerOf(given: string, domain: string): Parsed<string> {
   const text = unquoted(given)

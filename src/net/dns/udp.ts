@@ -15,8 +15,9 @@ const MAX_SOCKETS = 256
 /** Maximum number of queries to one server at the same time; further ones fail with `network`. */
 const MAX_IN_FLIGHT = 20_000
 
-type UdpPool<W extends Wait> = {
-  /** Sends the query with a new id from a random socket; fails it with `network` if all sockets are full. */
+/** Sends queries to one server. */
+export type Transport<W extends Wait> = {
+  /** Fails the query with `network` if all sockets are full. */
   readonly ask: (wait: W) => void
   /** Fails expired queries and closes sockets that are no longer needed. */
   readonly sweep: (nowMs: number) => void
@@ -26,8 +27,11 @@ type UdpPool<W extends Wait> = {
   readonly close: () => void
 }
 
-/** Sockets connected to one server: the kernel accepts only datagrams from its address and port. */
-export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now: () => number): UdpPool<W> {
+/**
+ * Sockets connected to one server: the kernel accepts only datagrams from its address and port. A query goes from a
+ * random socket with a new id.
+ */
+export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now: () => number): Transport<W> {
   const open: (PortSocket<W> | undefined)[] = new Array(OPEN_SOCKETS).fill(undefined)
   const all = new Set<PortSocket<W>>()
 

@@ -1,7 +1,7 @@
 import { decodeMessage } from './decode.ts'
 import { formatServer, type Server } from './system.ts'
 import { tcpPool } from './tcp.ts'
-import { udpPool } from './udp.ts'
+import { type Transport, udpPool } from './udp.ts'
 import type { Handlers, Wait } from './wait.ts'
 
 /** A server with its transports and its health. */
@@ -9,7 +9,7 @@ export type Upstream<W extends Wait> = {
   readonly server: Server
   /** `address:port`. */
   readonly text: string
-  readonly link: Link<W>
+  readonly link: Transport<W>
   faults: number
   /** Until then the server is used only if no other is left. */
   downUntilMs: number
@@ -75,20 +75,11 @@ export function pick(upstreams: readonly Upstream<never>[], round: Round, nowMs:
   return second
 }
 
-type Link<W extends Wait> = {
-  /** Sends over UDP, and over TCP after a truncated, unreadable or mismatched answer. */
-  readonly ask: (wait: W) => void
-  readonly sweep: (nowMs: number) => void
-  /** Whether any socket is open, or a query waits to be sent. */
-  readonly open: () => boolean
-  readonly close: () => void
-}
-
 /**
- * The transports to one server. Each query ends in `answered` or `failed` exactly once, unless it is given up or the
- * link is closed.
+ * The transports to one server: UDP, and TCP after a truncated, unreadable or mismatched answer. Each query ends in
+ * `answered` or `failed` exactly once, unless it is given up or the link is closed.
  */
-function link<W extends Wait>(server: Server, on: Handlers<W>, now: () => number): Link<W> {
+function link<W extends Wait>(server: Server, on: Handlers<W>, now: () => number): Transport<W> {
   const { failed, event } = on
   const toTcp = (wait: W): void => {
     event('to_tcp', server)

@@ -5,6 +5,7 @@ import {
   unsubscribeAnswer,
   unsubscribeQuestion,
 } from '../../answers/monitors.ts'
+import { only } from '../../base/at-most.ts'
 import { parsed, problem } from '../../base/problem.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { badgeSvg } from '../../monitors/present.ts'
@@ -55,10 +56,7 @@ export const badge = defineOperation({
   run: async (_ctx, { monitors }, { badge: { id, isImage }, profile }) => {
     const answer = await (await monitors()).badge(id, profile)
     if (!isImage) return ok(answer)
-    async function* text(): AsyncIterable<string> {
-      yield badgeSvg(answer)
-    }
-    return { status: 200, stream: { contentType: 'image/svg+xml; charset=utf-8', text: text() } }
+    return { status: 200, stream: { contentType: 'image/svg+xml; charset=utf-8', text: only(badgeSvg(answer)) } }
   },
 })
 
@@ -165,12 +163,10 @@ export const consentPage = defineOperation({
 /** A page for people who have no key. */
 const pageOf = (title: string, content: string) => ({
   status: 200 as const,
-  stream: { contentType: 'text/html; charset=utf-8', text: page(title, content) },
+  stream: { contentType: 'text/html; charset=utf-8', text: only(page(title, content)) },
 })
 
-async function* page(title: string, content: string): AsyncIterable<string> {
-  yield `<!doctype html>
+const page = (title: string, content: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title></head>
 <body><main><h1>${title}</h1>${content}</main></body></html>
 `
-}

@@ -11,6 +11,7 @@ import { type Domain, parseDomain } from '../../names/domain.ts'
 import { type OverlayRecord, overlay } from '../../net/dns/overlay.ts'
 import { parseRecord, parseRecordLine } from '../../net/dns/record-text.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
+import { NOBODY } from '../../reports/facts.ts'
 import { policyOutcomeInTurns } from '../../reports/policy.ts'
 import { presentLeftOut } from '../../reports/present.ts'
 import type { Sender } from '../../reports/senders.ts'
@@ -141,6 +142,3 @@ async function passingOf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain, s
   })
   return { passing, unanswered }
 }
-
-/** No record: nobody passes. */
-const NOBODY: Passing = { ip4: [], ip6: [], terms: [], conditional: [], open: false, tooWide: false }

@@ -1,5 +1,6 @@
 import type { PlanAnswer, PlanRecord, PlanStep } from '../../answers/plan.ts'
 import { counted, printable } from '../../base/text.ts'
+import { isWithin } from '../../names/domain.ts'
 
 /** One step in a file: what can be published now, and what stands in comments only. */
 export type Part = {
@@ -26,8 +27,6 @@ export function partsOf({ domain, steps }: PlanAnswer): readonly Part[] {
       : { step, number, now: own }
   })
 }
-
-const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
 /** The values of a name and type, with those that stay beside. */
 export type RecordSet = {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
 /** What a node wants at a provider, or at the address of a mail host. */
-type LeaseWant = {
+export type LeaseWant = {
   readonly key: string
   /** Connections that it has, and that it wants in all. */
   readonly used: number
@@ -19,7 +19,7 @@ type LeaseWant = {
  * What it gets: new connections while it has fewer than `connections`, for two seconds from before it asked; and
  * `tokens` for good.
  */
-type LeaseGrant = {
+export type LeaseGrant = {
   readonly connections: number
   readonly tokens: number
   /** Time until the bucket has a further token, ms. */
