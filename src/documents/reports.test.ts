@@ -1,5 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { percents } from './reports.ts'
+import { exampleOf } from '../../test/lab/answer.ts'
+import { reportsShow } from '../operations/reports/show.ts'
+import { percents, reportsDocument } from './reports.ts'
+
+it.each([
+  ['unknown', 'open 1 sender is not known'],
+  ['authorized', 'good Nothing to do'],
+] as const)('a sender that is %s, and no advice', (verdict, badge) => {
+  const example = exampleOf(reportsShow)
+  const sender = { id: 'a', name: 'A', verdict, messages: 9, passing: 0 }
+  const { blocks } = reportsDocument({ ...example, advice: [], senders: [sender] }, '1')
+  const [first] = blocks
+  expect(first?.kind === 'conclusion' && `${first.conclusion.mark} ${first.conclusion.badge}`).toBe(badge)
+})
 
 describe('shares of one whole that stand beside each other', () => {
   it.each([

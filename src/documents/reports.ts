@@ -147,9 +147,14 @@ function conclusionOf(answer: ReportsAnswer): Block {
     ...(forwarded === 0 ? [] : [`${passedOn} was forwarded`]),
     ...(failing === 0 ? [] : [`${fails} fails`]),
   ]
-  const badge =
-    advice.length === 0 ? 'Nothing to do' : counted(advice.length, 'sender to look at', 'senders to look at')
-  return conclude(domain, advice.length === 0 ? 'good' : 'warn', badge, `${words.join(', ')}.`, [
+  const unknown = answer.senders.filter(({ verdict }) => verdict === 'unknown').length
+  const [mark, badge]: [Mark, string] =
+    advice.length > 0
+      ? ['warn', counted(advice.length, 'sender to look at', 'senders to look at')]
+      : unknown > 0
+        ? ['open', counted(unknown, 'sender is not known', 'senders are not known')]
+        : ['good', 'Nothing to do']
+  return conclude(domain, mark, badge, `${words.join(', ')}.`, [
     [`${mails(messages)} from ${from} to ${to}, by ${counted(reports, 'report')}.`],
   ])
 }

@@ -216,8 +216,22 @@ const storedFor = (parts: Parts, { by, params }: Visit): Promise<number> => part
 async function say(parts: Parts, { form, by, params }: Visit): Promise<PageAnswer> {
   const { id = '', ours = '', note } = form
   await parts.execute(parts.operation('reports mine'), { id, ours, ...(note && { note }) }, by)
-  return { to: `${reportsPath(params.domain ?? '')}#evidence` }
+  return { to: reportsPath(params.domain) }
 }
+
+/** Senders that nothing names as the domain's own, or as somebody else's: the visitor can say. */
+function yoursPart(visit: Visit, domain: string, senders: readonly ReportSenderAnswer[]): Html {
+  const unknown = senders.filter(({ verdict, said }) => verdict === 'unknown' && !said)
+  if (unknown.length === 0) return html``
+  return html`<h2 id="yours">Is it yours?</h2><ul class="rows-of">${unknown
+    .slice(0, MOST_ASKED)
+    .map(
+      ({ id, name, messages, passing, because: [why = ''] }) =>
+        html`<li><form method="post" action="${reportsPath(domain)}/senders">${csrfField(visit)}<input type="hidden" name="id" value="${id}"><span><strong>${name}</strong> <span class="quiet">${grouped(messages - passing)} of ${counted(messages, 'message')} fail · ${why}</span></span> <button class="second" name="ours" value="true" aria-label="${name}: it is ours">It is ours</button> <button class="second" name="ours" value="false" aria-label="${name}: not ours">Not ours</button></form></li>`,
+    )}</ul>${unknown.length > MOST_ASKED && html`<p class="quiet">${unknown.length - MOST_ASKED} more are in the evidence below.</p>`}`
+}
+/** Unknown senders that are asked about at once. */
+const MOST_ASKED = 10
 
 /** The buttons with which a sender is said to be the visitor's or not. */
 const sayForm = (visit: Visit, domain: string, { id, said, verdict }: ReportSenderAnswer): Html =>
@@ -244,9 +258,10 @@ async function contentOf(parts: Parts, visit: Visit) {
   return {
     answer,
     shown: html`${rendered(htmlBlocks(first))}
+${yoursPart(visit, name, data)}
 ${answer.reports > 0 && policyPart(parts, ownAnswer(reportsPolicyAnswer, tried.answer))}
 ${rendered(htmlBlocks(rest))}`,
-    evidence: html`${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details${one.verdict === 'unknown' && html` open`}><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}${sayForm(visit, name, one)}</details>`)}`}`,
+    evidence: html`${data.length > 0 && html`<h2 id="evidence">The evidence</h2>${data.map((one) => html`<details><summary>${one.name}</summary>${rendered(htmlBlocks(senderDetails(one).slice(1)))}${sayForm(visit, name, one)}</details>`)}`}`,
   }
 }
 

@@ -94,6 +94,9 @@ fieldset { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s4); border: 1px
 .drop { border: 2px dashed var(--line); border-radius: var(--round); padding: var(--s2) var(--s4) var(--s4); margin: var(--s4) 0 } .list { max-width: 44rem } .list .drop { border: 0; padding: 0; margin: 0 } .drop.over, .list .drop.over { border-color: var(--link); background: var(--soft) }
 progress { width: 100%; height: .8rem; accent-color: var(--link) }
 
+/* Senders that the visitor is asked about. */
+.rows-of { list-style: none; padding: 0 } .rows-of form { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s3); align-items: center; padding: .35rem 0; border-bottom: 1px solid var(--line) } .rows-of form > span { flex: 1 1 22rem; min-width: 0 } .rows-of button { min-height: 2.25rem; padding-block: .2rem; font-size: var(--small) }
+
 /* The start page. */
 .start { max-width: 52rem } .start h1 { margin-top: var(--s5) }
 .can { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: var(--s3) } .can li { padding: var(--s3) var(--s4); border: 1px solid var(--line); border-radius: var(--round) } .can h3 { margin: 0; font-size: 1rem } .can p { margin: var(--s1) 0 0; font-size: var(--small); color: var(--quiet) }
