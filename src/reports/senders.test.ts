@@ -383,7 +383,43 @@ it.each<[string, Rows, Partial<SenderFacts>, RegExp | undefined]>([
       { first_day: '2026-11-23', recent_days: 1 },
     ],
     { hostOf: () => 'mail.example.org' },
-    /^Most of its mail passes/,
+    /^100 of its 200 messages fail: 192\.0\.2\.1 is not in the SPF record of example\.org\. Name it there/,
+  ],
+  [
+    'the mail host over IPv6, which SPF does not name',
+    [{ ...passes, messages: 900 }, { address: '2001:db8::1' }],
+    {
+      mailHostOf: () => 'mx.example.org',
+      spfOf: (address) => (address === '192.0.2.1' ? { text: 'mx', include: false, domain: 'example.org' } : undefined),
+    },
+    /^100 of its 1000 messages fail: 2001:db8::1 is not in the SPF record of example\.org\. Name it there/,
+  ],
+  [
+    'a part of a service that signs for itself alone',
+    [
+      { ...signed('example.org', 'a', true), signers: 'example.org:a amazonses.com:b' },
+      { ...signed('amazonses.com', 'b'), messages: 50 },
+    ],
+    {},
+    /^50 of its 150 messages fail: nothing signs them for example\.org, a second account .* Amazon SES perhaps/,
+  ],
+  [
+    'a signature that does not hold on a part of its mail',
+    [
+      { ...signed('example.org', 's1', true), ...passes },
+      { dkim_domain: 'example.org', dkim_selector: 's1', dkim_result: 'fail', messages: 50 },
+    ],
+    { ...include('_spf.google.com'), hasKey: () => true },
+    /^50 of its 150 messages fail: their signature s1 of example\.org does not hold/,
+  ],
+  [
+    'a few that a forwarder broke',
+    [
+      { ...signed('example.org', 's1', true), ...passes, messages: 9_900 },
+      { dkim_domain: 'example.org', dkim_selector: 's1', dkim_result: 'fail' },
+    ],
+    { ...include('_spf.google.com') },
+    undefined,
   ],
   [
     'a record that does not name it any more',

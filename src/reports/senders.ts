@@ -1,4 +1,5 @@
 import { inTurns } from '../base/at-most.ts'
+import { counted } from '../base/text.ts'
 import { dayOf } from '../base/time.ts'
 import { dkimStepsOf, type Provider } from '../providers/index.ts'
 import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
@@ -381,9 +382,7 @@ function toDo(verdict: Verdict, group: Group, facts: SenderFacts): string | unde
       return undefined
     case 'authorized':
       if (change) return changed(group, change, facts)
-      return known.passing < known.messages
-        ? 'Most of its mail passes: see the rows that fail for a second system without a key.'
-        : undefined
+      return restOf(group, facts)
     case 'needs_setup':
       if (change) return changed(group, change, facts)
       if (steps !== undefined) return `Set up DKIM for ${domain}. ${steps}`
@@ -399,6 +398,37 @@ function toDo(verdict: Verdict, group: Group, facts: SenderFacts): string | unde
       throw new Error(never)
     }
   }
+}
+
+/** What the mail of an authorized sender that fails lacks: the largest part of it; undefined if it is noise. */
+function restOf({ home, known, sources }: Group, facts: SenderFacts): string | undefined {
+  if (known.messages - known.passing <= known.messages * NOISE) return undefined
+  const sums = new Map<string, number>()
+  for (const source of sources)
+    if (!passesDmarc(source) && source.known_messages > 0) {
+      const lack = lackOf(source, home, facts)
+      sums.set(lack, (sums.get(lack) ?? 0) + source.known_messages)
+    }
+  const [[lack, messages] = ['', 0]] = [...sums].sort(byMessages)
+  return `${messages} of its ${counted(known.messages, 'message')} fail: ${lack}`
+}
+
+function lackOf(source: SourceSum, { provider, related, id }: Home, facts: SenderFacts): string {
+  const { address, dkim_domain, dkim_selector, dkim_result } = source
+  const { domain } = facts
+  const organization = organizationOf(domain)
+  if (dkim_selector !== '' && dkim_result !== 'pass' && organizationOf(dkim_domain) === organization)
+    return facts.hasKey(dkim_domain, dkim_selector) === false
+      ? `the key ${dkim_selector} of ${dkim_domain} with which they are signed is not published. Publish it, or let them be signed with one that is.`
+      : `their signature ${dkim_selector} of ${dkim_domain} does not hold. Look for a gateway or list that changes them after signing.`
+  const envelope = source.envelope_from || source.spf_domain || domain
+  const isUnnamed = facts.isSpfKnown && facts.spfOf(address, envelope) === undefined
+  if (related && id.startsWith('host:') && isUnnamed && organizationOf(envelope) === organization)
+    return `${address} is not in the SPF record of ${envelope}. Name it there, or sign what it sends with DKIM for ${domain}.`
+  const steps = provider && dkimStepsOf(provider, domain)
+  return steps === undefined
+    ? `nothing signs them for ${domain}. Look for a second system without a key.`
+    : `nothing signs them for ${domain}, a second account or domain of ${provider!.name} perhaps. ${steps}`
 }
 
 /** The question whose a sender is; what follows from either answer depends on what passes, whoever reported it. */
