@@ -17,24 +17,6 @@ const MAX_SOURCES = 64
 /** Maximum number of sources that are checked at the same time. */
 const AT_A_TIME = 8
 
-/**
- * What a mail host sees of one of our source addresses, and what to publish if that is not sufficient. Null: could not
- * be determined.
- */
-type SelfCheck = {
-  readonly address: Ip
-  readonly ptr: readonly string[]
-  readonly forwardConfirmed: boolean | null
-  /** The name for EHLO; an address literal if there is none. */
-  readonly helo: string
-  /** Whether the HELO name resolves to the address. */
-  readonly heloResolves: boolean | null
-  /** The SPF result of this address for the HELO name, from which the reverse-path is derived (RFC 7208 §2.3). */
-  readonly spf: string
-  readonly problems: readonly string[]
-  readonly fixes: readonly DnsRecord[]
-}
-
 /** A source with the fields of one in `/v1/pool` and `/v1/doctor`. */
 type CheckedSource = SelfCheckAnswer & {
   readonly source: SourceName
@@ -57,7 +39,7 @@ async function checkSource(ctx: Ctx, deps: Used, source: SourceName): Promise<Ch
   const leavesFrom = deps.sourcePool.leavesFrom(source)
   const faults = [lie, problem].filter((fault) => fault !== undefined)
   if (!leavesFrom) return { ...NOTHING_SEEN, source, leavesFrom, problems: faults }
-  const check = presentSelfCheck(await selfCheck(ctx, deps, leavesFrom.address))
+  const check = await selfCheck(ctx, deps, leavesFrom.address)
   return { ...check, source, leavesFrom, problems: [...faults, ...check.problems] }
 }
 
@@ -89,21 +71,27 @@ async function faultsOfNode(ctx: Ctx, { peers }: Used, source: NodeName): Promis
   return status === 'alive' ? [] : [`the node is ${status}`]
 }
 
-async function selfCheck(ctx: Ctx, { heloName }: Pick<Deps, 'heloName'>, address: Ip): Promise<SelfCheck> {
+/**
+ * What a mail host sees of one of our source addresses, and what to publish if that is not sufficient. Null: could not
+ * be determined. `spf`: the result of the address for the HELO name, from which the reverse-path is derived
+ * (RFC 7208 §2.3).
+ */
+async function selfCheck(ctx: Ctx, { heloName }: Pick<Deps, 'heloName'>, address: Ip): Promise<SelfCheckAnswer> {
   const [ptr, helo] = await Promise.all([lookupAddress(ctx, address), heloName(address, ctx)])
   const name = parseDomain(helo)
   const leads = ptr.forward.map(({ leads }) => leads)
-  const forwardConfirmed = ptr.error ? null : leads.includes('back') ? true : leads.includes('unknown') ? null : false
-  const seen = { address, ptr: ptr.names, forwardConfirmed, helo }
+  const isConfirmed = ptr.error ? null : leads.includes('back') ? true : leads.includes('unknown') ? null : false
+  const seen = { ptr: ptr.names, forward_confirmed: isConfirmed, helo }
   if (!name.ok) {
     const problem = ptr.error ? ptr.error.message : 'no PTR name for EHLO: set a PTR record, or set --helo'
-    return { ...seen, heloResolves: null, spf: ptr.error ? 'temperror' : 'none', problems: [problem], fixes: [] }
+    return { ...seen, helo_resolves: null, spf: ptr.error ? 'temperror' : 'none', problems: [problem], fixes: [] }
   }
-  const [forward, spf] = await Promise.all([
+  const [resolves, spf] = await Promise.all([
     leadsTo(ctx, name.value, address),
     checkHost(ctx, { ip: address, sender: `verify@${name.value}`, helo }),
   ])
-  return { ...seen, heloResolves: forward, spf: spf.result, ...judged(seen, forward, spf.result) }
+  const judged = { ...seen, helo_resolves: resolves, spf: spf.result }
+  return { ...judged, ...judge(address, judged) }
 }
 
 async function leadsTo(ctx: Ctx, name: string, address: Ip): Promise<boolean | null> {
@@ -116,30 +104,28 @@ async function leadsTo(ctx: Ctx, name: string, address: Ip): Promise<boolean | n
   }
 }
 
-function judged(
-  seen: Pick<SelfCheck, 'address' | 'ptr' | 'forwardConfirmed' | 'helo'>,
-  heloResolves: boolean | null,
-  spf: string,
-): Pick<SelfCheck, 'problems' | 'fixes'> {
-  const { address, helo } = seen
+function judge(
+  address: Ip,
+  { ptr, forward_confirmed, helo, helo_resolves, spf }: Omit<SelfCheckAnswer, 'problems' | 'fixes'>,
+): Pick<SelfCheckAnswer, 'problems' | 'fixes'> {
   const rtype = familyOf(address) === 4 ? 'A' : 'AAAA'
   const rows: readonly (readonly [boolean, string, DnsRecord])[] = [
     [
-      seen.ptr.length === 0 && seen.forwardConfirmed === false,
+      ptr.length === 0 && forward_confirmed === false,
       'it has no PTR record',
       { name: reverseName(address), rtype: 'PTR', value: `${helo}.` },
     ],
     [
-      seen.ptr.length > 0 && seen.forwardConfirmed === false,
+      ptr.length > 0 && forward_confirmed === false,
       'its PTR name does not resolve back to it',
-      { name: seen.ptr[0] ?? helo, rtype, value: address },
+      { name: ptr[0] ?? helo, rtype, value: address },
     ],
     [
-      seen.ptr.length > 0 && !seen.ptr.includes(helo),
+      ptr.length > 0 && !ptr.includes(helo),
       'its PTR name is not the HELO name',
       { name: reverseName(address), rtype: 'PTR', value: `${helo}.` },
     ],
-    [heloResolves === false, `the HELO name ${helo} does not resolve to it`, { name: helo, rtype, value: address }],
+    [helo_resolves === false, `the HELO name ${helo} does not resolve to it`, { name: helo, rtype, value: address }],
     [
       !['pass', 'temperror'].includes(spf),
       `the SPF record of ${helo} gives ${spf} for it`,
@@ -148,16 +134,8 @@ function judged(
   ]
   const wrong = rows.filter(([isWrong]) => isWrong)
   const fixes = new Map(wrong.map(([, , fix]) => [`${fix.name} ${fix.rtype} ${fix.value}`, fix]))
-  return { problems: wrong.map(([, problem]) => problem), fixes: [...fixes.values()] }
+  return {
+    problems: wrong.map(([, problem]) => problem),
+    fixes: [...fixes.values()].map((fix) => ({ type: 'dns', action: 'add', ...fix })),
+  }
 }
-
-/** The fields of one address in `/v1/pool` and `/v1/doctor`. */
-const presentSelfCheck = (check: SelfCheck): SelfCheckAnswer => ({
-  ptr: check.ptr,
-  forward_confirmed: check.forwardConfirmed,
-  helo: check.helo,
-  helo_resolves: check.heloResolves,
-  spf: check.spf,
-  problems: check.problems,
-  fixes: check.fixes.map((fix) => ({ type: 'dns', action: 'add', ...fix })),
-})
