@@ -64,7 +64,6 @@ const TLS: TlsInfo = {
   names: ['mx.example'],
   subject: 'CN=mx.example',
   issuer: 'CN=lab',
-  validFromMs: 0,
   expiresAtMs: Date.UTC(2030, 0, 1),
   chain: [],
 }

@@ -332,7 +332,7 @@ describe('messages', () => {
     if (!message.ok) throw new Error(message.problem.text)
     expect(message.value.rcode).toBe(18)
     expect(message.value.answers[0]!.ttlSeconds).toBe(0)
-    expect(message.value.edns).toMatchObject({ version: 1, dnssecOk: false, errors: [{ code: 6, text: 'a bc ' }] })
+    expect(message.value.errors).toEqual([{ code: 6, text: 'a bc ' }])
   })
 })
 

@@ -20,31 +20,22 @@ export type ResourceRecord = {
 /** A DNS message without the data of its records. */
 export type Message = {
   readonly bytes: Buffer
-  readonly id: number
-  readonly response: boolean
-  readonly opcode: number
   readonly authoritative: boolean
   readonly truncated: boolean
   readonly recursionAvailable: boolean
   readonly authenticated: boolean
-  readonly checkingDisabled: boolean
   /** With its upper bits from EDNS (RFC 6891 §6.1.3). */
   readonly rcode: number
   readonly question: Question | undefined
   readonly answers: readonly ResourceRecord[]
   readonly authority: readonly ResourceRecord[]
   readonly additional: readonly ResourceRecord[]
-  readonly edns: Edns | undefined
+  /** Extended errors (RFC 8914). */
+  readonly errors: readonly ExtendedError[]
   /** The remaining budget for names in the data of records. */
   readonly budget: NameBudget
 }
 type Question = { readonly name: string; readonly type: number; readonly class: number }
-type Edns = {
-  readonly udpSize: number
-  readonly version: number
-  readonly dnssecOk: boolean
-  readonly errors: readonly ExtendedError[]
-}
 
 /** A question that was already compared with the query: its name, and the index after it. */
 type Compared = { readonly name: string; readonly end: number }
@@ -95,20 +86,16 @@ function messageOf(
   const low = bytes[3]!
   return {
     bytes,
-    id: (bytes[0]! << 8) | bytes[1]!,
-    response: (high & 0x80) !== 0,
-    opcode: (high >> 3) & 15,
     authoritative: (high & 0x04) !== 0,
     truncated: (high & 0x02) !== 0,
     recursionAvailable: (low & 0x80) !== 0,
     authenticated: (low & 0x20) !== 0,
-    checkingDisabled: (low & 0x10) !== 0,
     rcode: (low & 15) | (opt ? bytes[opt.start - 6]! << 4 : 0),
     question,
     answers,
     authority,
     additional,
-    edns: opt && readEdns(bytes, opt),
+    errors: opt ? readErrors(bytes, opt) : NO_ERRORS,
     budget,
   }
 }
@@ -160,19 +147,9 @@ function readRecords(cursor: Cursor, count: number, known: string | undefined): 
   return records
 }
 
-/** RFC 6891 §6.1.3. */
-function readEdns(bytes: Buffer, opt: ResourceRecord): Edns {
-  const errors: readonly ExtendedError[] = opt.end - opt.start < 4 ? NO_ERRORS : readErrors(bytes, opt)
-  return {
-    udpSize: opt.class,
-    version: bytes[opt.start - 5]!,
-    dnssecOk: (bytes[opt.start - 4]! & 0x80) !== 0,
-    errors,
-  }
-}
-
 /** RFC 6891 §6.1.2; of a list of options that exceeds the message, the readable part is used. */
 function readErrors(bytes: Buffer, opt: ResourceRecord): readonly ExtendedError[] {
+  if (opt.end - opt.start < 4) return NO_ERRORS // most answers have no option
   const errors: ExtendedError[] = []
   for (let at = opt.start; at + 4 <= opt.end && errors.length < MAX_EDE; ) {
     const code = bytes.readUInt16BE(at)

@@ -203,7 +203,7 @@ export function engine(options: EngineOptions): Engine {
   /** This server does not know; another may. */
   function refuse(question: Question, reason: DnsReason, message: Message, cause?: unknown): void {
     const server = question.upstreams[question.place]!.text
-    const ede = message.edns?.errors ?? NONE
+    const ede = message.errors
     question.out |= 1 << question.place
     if (question.failure === undefined || question.failure.ede.length === 0)
       question.failure = new DnsError(reason, asked(question), { server, ede, cause })
@@ -218,8 +218,7 @@ export function engine(options: EngineOptions): Engine {
     else if (is === 'referral' && options.recursion) refuse(question, 'refused', message)
     else {
       question.secure &&= message.authenticated
-      if (message.edns && message.edns.errors.length > 0)
-        question.ede = [...question.ede, ...message.edns.errors].slice(0, MAX_EDE)
+      if (message.errors.length > 0) question.ede = [...question.ede, ...message.errors].slice(0, MAX_EDE)
       if (is === 'referral') {
         question.ttlSeconds = 0
         finish(question, message, 'nodata', NONE)

@@ -29,7 +29,6 @@ export type TlsInfo = {
   readonly subject: string
   readonly issuer: string
   /** Milliseconds since the epoch. */
-  readonly validFromMs: number
   readonly expiresAtMs: number
   /** DER of the chain as sent, leaf first, at most 10. */
   readonly chain: readonly Uint8Array[]

@@ -247,7 +247,6 @@ function tlsInfo(socket: TLSSocket): TlsInfo {
     names: namesOf(leaf),
     subject: nameText(leaf.subject),
     issuer: nameText(leaf.issuer),
-    validFromMs: Date.parse(leaf.valid_from ?? '') || 0,
     expiresAtMs: Date.parse(leaf.valid_to ?? '') || 0,
     chain: chainOf(leaf),
   }
