@@ -467,6 +467,36 @@ Remote host said: 554 5.7.9 Message not accepted for policy reasons. [RCPT_TO]`,
     false,
   ],
   [
+    'Postfix, whose words go on with an address',
+    notice(
+      DAEMON,
+      'Undelivered Mail Returned to Sender',
+      '<joe@receiver.example>: host smtp.receiver.example[192.0.2.1] said: 553 5.7.1\n    <sales@foundry.example>: Sender address rejected: not owned by user\n    ann@foundry.example (in reply to RCPT TO command)',
+    ),
+    [{ address: 'joe@receiver.example', about: ['sender_address'], permanent: true, code: 553 }],
+    false,
+  ],
+  [
+    'SurgeMail',
+    notice(
+      'postmaster@foundry.example',
+      'Email delivery error',
+      'Your message cannot be delivered to the following recipients:\n\nRecipient address: joe@receiver.example\nReason: Remote SMTP server has rejected address\nDiagnostic code: smtp;550 5.1.1 unknown user',
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, code: 550 }],
+    false,
+  ],
+  [
+    'Gmail, of a delay, in Spanish',
+    notice(
+      DAEMON,
+      'Delivery Status Notification (Delay)',
+      'Se ha producido un problema temporal al entregar tu mensaje a joe@receiver.example. Gmail lo volvera a intentar.',
+    ),
+    [{ address: 'joe@receiver.example', action: 'delayed', permanent: false }],
+    false,
+  ],
+  [
     'Yahoo, with a colon behind the code',
     notice(
       DAEMON,
@@ -525,6 +555,7 @@ it.each([
     'an automatic reply',
     notice('Joe <joe@receiver.example>', 'Automatic reply', 'I am away. Delivery of parcels failed.'),
   ],
+  ['a digest of a quarantine', notice('postmaster@x.example', 'Held', 'joe@x.example  Offer  score 5.1.2')],
   ['a newsletter of a postmaster', notice('postmaster@x.example', 'News', 'Write to\n\nsales@x.example\n\nfor more.')],
 ])('%s is no bounce', (_, octets) => expect(read(octets)).toBeUndefined())
 

@@ -283,7 +283,7 @@ const COPY =
   /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|\|-{3,} ?message (?:text|header) follows|original message follows|original message headers:|the header of the original message)/im
 const DAEMON = /mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
 const FAILED =
-  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has |status notification \()?fail|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
 
 const isFromDaemon = ({ fields }: Mail): boolean =>
   DAEMON.test(written(fields, 'from')) ||
@@ -295,10 +295,10 @@ const tellsFailure = ({ fields }: Mail, notice: string): boolean =>
   (DAEMON.test(written(fields, 'from')) && STATUS.test(notice))
 const saysFailed = (words: string): boolean => FAILED.test(words.replace(/\s+/g, ' '))
 /** A status code in a notice of a server, whatever its language. */
-const STATUS = /(?:^|[\s:(#'"])(?:[45]\d\d[ -])?#?[45]\.[1-7]\.\d{1,3}(?=[\s:;,)]|$)/m
+const STATUS = /(?:(?:^|[:(#'"])[ \t]*#?|\b[45]\d\d[ -]#?)[45]\.[1-7]\.\d{1,3}(?=[\s:;,)]|$)/m
 
 const DELAYED =
-  /\b(?:delayed|delay reason|warning|not yet been delivered|still being retried|will be retried|transient)\b/i
+  /\b(?:delayed|delay reason|warning|status notification \(delay|not yet been delivered|still being retried|will be retried|transient)\b/i
 
 function fromWords(fields: readonly Field[], notice: string, sender: string | undefined): BounceRecipient[] {
   const blocks = blocksOf(notice)
@@ -351,13 +351,21 @@ const IN_SENTENCE = new RegExp(
 function blocksOf(notice: string): Map<string, string> {
   const blocks = new Map<string, string[]>()
   let current: string[] | undefined
+  /** The indentation of the words that go on from the line of an address. */
+  let saidAt = 0
   for (const line of notice.split('\n')) {
     const cause = CAUSE_LINE.exec(line)
+    const indent = line.search(/\S/)
+    // What a server says of an address may begin a line of its words.
+    const isSaid = current !== undefined && indent > saidAt && current[0] !== ''
     const at = cause
       ? [line, cause[2]!, cause[1]!]
-      : (ADDRESS_LINE.exec(line) ?? LABELLED_LINE.exec(line) ?? NAMED_LINE.exec(line) ?? IN_SENTENCE.exec(line))
+      : isSaid
+        ? null
+        : (ADDRESS_LINE.exec(line) ?? LABELLED_LINE.exec(line) ?? NAMED_LINE.exec(line) ?? IN_SENTENCE.exec(line))
     if (at && (blocks.size < MAX_RECIPIENTS || blocks.has(at[1]!))) {
       current = blocks.get(at[1]!) ?? []
+      saidAt = indent
       blocks.set(at[1]!, current)
     }
     if (at || line.trim() !== '') current?.push(at ? (at[2] ?? '') : line)
@@ -368,7 +376,7 @@ function blocksOf(notice: string): Map<string, string> {
 /** The reply of a server among the words about an address, otherwise the words. */
 function saidIn(block: string): string {
   const text = block.replace(/\s+/g, ' ').replace(/(^|\s)([45]\d\d): (?=\S)/, '$1$2 ')
-  const code = /(?:^|[\s:'"(#<])([45]\d\d[ -](?=\S).*)$/s.exec(text)?.[1]
+  const code = /(?:^|[\s:;'"(#<])([45]\d\d[ -](?=\S).*)$/s.exec(text)?.[1]
   return (code ?? text).replace(/ ?(?:\(in reply to|giving up on|-{3,} transcript|>>> |##).*$/is, '')
 }
 

@@ -6,6 +6,7 @@ import { retryAfter } from './delay.ts'
 import { markReply, type Parties } from './marks.ts'
 import type { Detail, ReplyRow } from './row.ts'
 import {
+  ASKED_UNKNOWN,
   FAILED_RECIPIENTS,
   isOpening,
   isOurName,
@@ -118,7 +119,10 @@ function reasonOf(marked: string, about: About, codes: Codes): Read | undefined 
 }
 
 function rowOf(marked: string, about: About, codes: Codes): Read | undefined {
-  const text = marked.replace(/<(?:ASKED|US)>/g, '<>').replaceAll('ASKED', '')
+  const text = marked
+    .replace(/<(?:ASKED|US)>/g, '<>')
+    .replaceAll(/ ?ASKED/g, '')
+    .trimStart()
   return CANDIDATES[about][codes].find(({ pattern }) => pattern.test(text))
 }
 
@@ -147,7 +151,11 @@ function readCauses(said: string, codes: Codes): Read | undefined {
     const isAbsent = isGeneral && causes.some((other) => NO_SUCH_USER.test(other) && !namesUs(other))
     // A policy that refuses for now is read with what else the reply says.
     const isWeak = codes === '4xx' && read?.reason === 'policy'
-    if (read && !isWeak) return isAbsent ? { reason: 'mailbox_not_found' } : read
+    if (!read || isWeak) continue
+    if (isAbsent) return { reason: 'mailbox_not_found' }
+    const isRelay =
+      read.reason === 'policy' && causes.some((other) => rowOf(other, 'recipient', codes)?.reason === 'relay_denied')
+    return isRelay ? { reason: 'relay_denied' } : read
   }
   const opening = codes === '5xx' ? readSentence(causes.join(', '), codes) : undefined
   const read = opening ?? readSentence(said, codes)
@@ -163,12 +171,16 @@ const OF_OUR_ADDRESS: Partial<Record<Reason, Reason>> = {
   recipient_throttled: 'rate_limited',
 }
 
+/** Our address is what is blocked, whatever for. */
+const IS_BLOCKED = /US-IP\W{1,4}(?:\p{L}{1,12} ){0,2}(?:bloqu|block|reject|refus|denied|bann|gesperr|zablok|geblok)/u
 /** A sentence about us never speaks of the mailbox: its reason is one about us, whatever its words. */
 function readSentence(text: string, codes: Codes): Read | undefined {
+  if (codes === '5xx' && ASKED_UNKNOWN.test(text)) return { reason: 'mailbox_not_found' }
   const read = rowOf(text, 'recipient', codes)
   if (!namesUs(text)) return read
   const { about } = reasonRow(read?.reason ?? 'unclear_refusal')
-  if (read && about !== 'recipient' && about !== 'domain') return read
+  const isOurs = about !== 'recipient' && about !== 'domain'
+  if (read && isOurs && (read.reason !== 'policy' || !IS_BLOCKED.test(text))) return read
   if (!/US-IP/.test(text) || /US(?!-IP)/.test(text))
     return read || text.includes('US') ? { reason: 'sender_refused' } : undefined
   if (read) return { reason: OF_OUR_ADDRESS[read.reason] ?? 'source_blocked' }

@@ -62,9 +62,9 @@ export const isOpening = (sentence: string): boolean => OPENING.test(sentence.re
 
 /** A mark of ours in brackets, behind the word of a client, or as a client's name with its address. */
 const ASIDE =
-  /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|\b(?:from|by|client|connections?|via|through|(?<=[\p{L}\d)\]>]\s)ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:(?<!\p{L})(?:от|с|из)|から|来自)\s?<?US(?:-IP)?\b/gu
+  /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|\b(?:from|by|client|connections?|via|through|(?<=[\p{L}\d)\]>]\s)(?<!\b(?:the|your|la|l'|su|tu|sua|seu|votre|ihre|deine|il)\s)ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:(?<!\p{L})(?:от|с|из)|から|来自)\s?<?US(?:-IP)?\b/gu
 /** A relay sentence names the client. */
-const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b/
+const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|\bnot relay(?:ing)?\b/
 
 /** Our address or domain without its name. */
 const OURS =
@@ -84,6 +84,9 @@ export const isOurName = (marked: string): boolean => /\bUS\b/.test(marked) && !
 /** Too many recipients that do not exist were asked for. */
 export const FAILED_RECIPIENTS =
   /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
+/** The asked mailbox and what is said of it. */
+export const ASKED_UNKNOWN =
+  /ASKED(?:(?!US).){0,60}\b(?:no such (?:user|mailbox|recipient|account)|(?:user|recipient|mailbox) (?:is )?unknown)\b/
 /** A refusal whose cause is said behind a colon. */
 export const REFUSED_BECAUSE = /\b(?:rejected|refused|denied|not accepted|not delivered): /
 /** An explicit word about the mailbox, which stands behind a word about relaying, too. */

@@ -729,7 +729,80 @@ const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
     '421 4.7.5 Connection must be encrypted with TLS 1.2 or newer',
   ],
 }
-const kinds = [KINDS, FURTHER, OTHER_WORDS]
+/** Replies that public bounce tables have, and others in words of their own. */
+const ODD_WORDS: Readonly<Record<string, readonly string[]>> = {
+  'mailbox_not_found|mailbox_disabled': [
+    '540 5.7.1 <user@example.org> Recipient address rejected: Account deleted by user',
+  ],
+  mailbox_not_found: [
+    "550 This user doesn't have a web e-mailaccount",
+    '550 5.7.1 Message rejected (no valid recipients)',
+    '550 "Error 60: No mailbox user@example.org"',
+    '550 mailbox user@example.org unavailable',
+    '550 user@example.org not used',
+    '550 address not present',
+    '550 Diese Adresse ist nicht mehr verfuegbar.',
+    '550 5.1.1 Mail from verify-1@probe.example to user@example.org rejected: no such mailbox',
+    "550 Sorry, user@example.org isn't one of ours",
+    "550 There's nobody called user at example.org",
+    "550 that user isn't here any more",
+    '550 <user@example.org> does not match any local mailbox',
+    '550 Benutzer user nicht im Domino-Verzeichnis aufgeführt',
+  ],
+  mailbox_disabled: [
+    '550 NOACTIVITY: Sorry, no recipient activity since 2019',
+    '554 5.7.1 User user@example.org should log in to enable receiving the mail',
+    '550 user@example.org was suspended for abuse',
+  ],
+  mailbox_full: [
+    '550 The user has not enough diskspace available',
+    '550 the user is not able to receive any more mail',
+  ],
+  recipient_restricted: [
+    '554 5.7.1 User user@example.org cannot receive email',
+    '550 List accepts postings from subscribers exclusively',
+    '550 5.7.1 you need permission from the owner to mail this group',
+    '550 Questo indirizzo è abilitato al solo invio',
+    '550 5.7.1 mailbox is write-protected for outside senders',
+  ],
+  recipient_throttled: [
+    "450 The recipient's hourly inbound quota was used up",
+    '450 4.2.1 Mailbox delivery rate for user@example.org exceeded',
+  ],
+  unclear_refusal: ['550 Recipient Rejected: Temporarily inactive', '550 5.4.4 DNS problem on our side'],
+  relay_denied: [
+    '571 user@example.org prohibited. We do not relay',
+    '554 Refused. Sending to remote addresses (relaying) is not allowed',
+    '503 This mail server requires authentication when attempting to send to a non-local e-mail address',
+    '550 Our list host no longer relays example.org mail. See http://lists.example/help',
+    '550 5.7.1 not relaying for 192.0.2.1',
+    '550 Wir nehmen keine Mail für example.org an',
+    '551 This host is not authorised to accept mail for example.org',
+    '553 please log in (POP before SMTP) to relay',
+  ],
+  domain_not_found: [
+    '550 unable to route: no mail hosts for domain',
+    '550 RCPT address has non-existant domain example.org',
+    '550 Domain not in use',
+    '550 domain example.org unknown to this server',
+  ],
+  source_blocked: [
+    '554 5.3.2 Sorry, we do not accept connections from your IP',
+    '554 You are not welcome here.',
+    '550 Servidor 192.0.2.1 bloqueado por envio de spam',
+    '550 La IP 192.0.2.1 está bloqueada',
+  ],
+  reverse_dns_required: [
+    '421 4.1.2 <user@example.org>: Recipient address rejected: No reverse name for your IP address',
+  ],
+  greylisted: [
+    '451 4.7.1 user@example.org: sender verify-1@probe.example / 192.0.2.1 not in triplet database yet, retry after 120s',
+  ],
+  rate_limited: ['554 5.7.1 Policy: 50 mails/hour from 192.0.2.1 exceeded', '550 Ihre Senderate ist zu hoch'],
+  tls_required: ['554 plaintext SMTP is disabled, upgrade to TLS', 'mail 530 Verschlüsselung erforderlich'],
+  too_many_recipients: ['452 one rcpt per session please'],
+}
+const kinds = [KINDS, FURTHER, OTHER_WORDS, ODD_WORDS]
   .flatMap(Object.entries<readonly string[]>)
   .flatMap(([reasons, replies]) => replies.map((text) => [reasons, text] as const))
 it.each(kinds)('%s: %s', (reasons, text) => expect(reasons.split('|')).toContain(reasonOf(text)))

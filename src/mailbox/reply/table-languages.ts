@@ -26,7 +26,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   German: {
     box: 'empfaenger\\w{0,9}|empfanger\\w{0,9}|benutzer\\w{0,5}|nutzer|adressat|e-?mail-?adresse|adresse|konto|postfach|mailbox|speicher\\w{0,12}',
     absent:
-      'unbekannt|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|gibt es (?:\\w{1,8} ){0,2}nicht',
+      'unbekannt|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|nicht mehr (?:verfue?gbar|vergeben|aktuell)|nicht i[mn] .{0,24}(?:verzeichnis|adressbuch)|gibt es (?:\\w{1,8} ){0,2}nicht',
     no: 'unbekannte\\w?|keine?n?(?: solche\\w?)?',
     full: 'voll|uberfullt|ausgelastet|uberschritten|erschopft',
     off: 'gesperrt|deaktiviert|inaktiv|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv',

@@ -24,13 +24,13 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
   forGood(
     'recipient_restricted',
-    /\b(?:only|just|exclusively|solely)\b.{0,60}\b(?:internal(?:ly)?|(?:from|senders?) (?:inside|within)|inside (?:the |this |our )?(?:compan|organi|domain|network)|members|subscribers|staff|employees|colleagues|authenticated (?:users|senders)|(?:known|approved|authori[sz]ed|permitted|trusted) senders|sending)\b(?! (?:hosts?|servers?|ip|network))|\bfrom (?:its |the |our )?(?:members|subscribers|staff|employees|inside|insiders|internal \w{1,12}|authenticated \w{1,12}) only\b|\b(?:e-?mails?|mails?|messages?|postings?|senders?) (?:coming )?from (?:the )?(?:outside|external|non-?members|outsiders|strangers|internet)\b.{0,40}\b(?:not|never|refused|rejected|denied|blocked|prohibited|disallowed)\b|\b(?:not|never|n't|no|refuses?|rejects?|cannot|closed to)\b.{0,40}\b(?:external|outside) (?:senders?|e-?mails?|mails?|messages?|addresses|parties|world)\b|\b(?:not|never|n't|refuses?|rejects?|cannot) (?:accept|take|receive|allow)?\w{0,3} ?.{0,24}\bfrom (?:the )?(?:outside|external|outsiders|non-?members|strangers|internet)\b|\b(?:external|outside) senders?\b.{0,30}\b(?:not|cannot|may not|refused|rejected|blocked)\b|\b(?:mailbox|recipient|address|group|list|account)\b.{0,20}\b(?:is |are )?(?:(?:restricted|reserved|limited) (?:to|for)|closed to)\b|\bsend-?only\b|\b(?:unattended|unmonitored|no-?reply) (?:mailbox|address|account)\b|\bno replies are (?:read|accepted|received)\b|\bto send only\b|\bnot (?:on|in) the list of (?:allowed|permitted|approved) senders\b|\b(?:sending|outgoing (?:mail|messages)) only\b/,
+    /\b(?:only|just|exclusively|solely)\b.{0,60}\b(?:internal(?:ly)?|(?:from|senders?) (?:inside|within)|inside (?:the |this |our )?(?:compan|organi|domain|network)|members|subscribers|staff|employees|colleagues|authenticated (?:users|senders)|(?:known|approved|authori[sz]ed|permitted|trusted) senders|sending)\b(?! (?:hosts?|servers?|ip|network))|\bfrom (?:its |the |our )?(?:members|subscribers|staff|employees|inside|insiders|internal \w{1,12}|authenticated \w{1,12}) only\b|\b(?:e-?mails?|mails?|messages?|postings?|senders?) (?:coming )?from (?:the )?(?:outside|external|non-?members|outsiders|strangers|internet)\b.{0,40}\b(?:not|never|refused|rejected|denied|blocked|prohibited|disallowed)\b|\b(?:not|never|n't|no|refuses?|rejects?|cannot|closed to)\b.{0,40}\b(?:external|outside) (?:senders?|e-?mails?|mails?|messages?|addresses|parties|world)\b|\b(?:not|never|n't|refuses?|rejects?|cannot) (?:accept|take|receive|allow)?\w{0,3} ?.{0,24}\bfrom (?:the )?(?:outside|external|outsiders|non-?members|strangers|internet)\b|\b(?:external|outside) senders?\b.{0,30}\b(?:not|cannot|may not|refused|rejected|blocked)\b|\b(?:mailbox|recipient|address|group|list|account)\b.{0,20}\b(?:is |are )?(?:(?:restricted|reserved|limited) (?:to|for)|closed to)\b|\bsend-?only\b|\b(?:unattended|unmonitored|no-?reply) (?:mailbox|address|account)\b|\bno replies are (?:read|accepted|received)\b|\b(?:user|mailbox|account|recipient)\b.{0,12}\b(?:cannot|can't|can not|is unable to|is not able to) receive (?:any )?(?:e-?mails?|mail|messages)\b(?! (?:from|at th))|\bto send only\b|\bnot (?:on|in) the list of (?:allowed|permitted|approved) senders\b|\b(?:sending|outgoing (?:mail|messages)) only\b/,
     'Exchange, Mailman',
     '550 5.7.1 This mailbox is restricted to senders inside the company',
   ),
   forGood(
     'recipient_restricted',
-    /\b(?:nur|ausschlie(?:ss|ß)lich)\b.{0,60}\b(?:intern\w{0,3}|mitglieder\w{0,2}|abonnenten|innerhalb)\b|\bvon (?:au(?:ss|ß)en|extern)\b.{0,30}\b(?:nicht|keine|abgelehnt|verweigert)|\b(?:keine|nicht)\b.{0,40}\b(?:von (?:au(?:ss|ß)en|au(?:ss|ß)erhalb|extern)|extern\w{0,2} (?:absender\w?|nachrichten|e-?mails?))|\b(?:que|uniquement|seulement|exclusivement|reserve\w{0,2}|riservat[ao]|reservad[ao])\b.{0,50}\b(?:internes?|membres|abonnes|l'interieur|iscritti|membri|miembros|suscriptores|membros)\b|\b(?:solo|solamente|unicamente|soltanto|esclusivamente|so|somente|apenas)\b.{0,50}\b(?:intern[oaie]s?|miembros|suscriptores|membri|iscritti|membros|assinantes|(?:de )?dentro)\b|\b(?:alleen|uitsluitend)\b.{0,50}\b(?:interne?|leden|binnen)\b|\btylko\b.{0,50}(?:wewn[eę]trzn|cz[lł]onk|subskrybent)|только.{0,50}(?:внутренн|член|участник|подписчик|сотрудник)|внешн\S{1,4} (?:отправител|почт|сообщен|адрес)\S{0,3}.{0,30}(?:не |запрещ)|(?:лише|тільки).{0,50}(?:внутрішн|учасник)|\b(?:pouze|jen)\b.{0,50}\b(?:intern|clen)|\b(?:endast|bara|kun|bare)\b.{0,50}\b(?:intern\w{0,2}|medlemm\w{2,4}|medlemmer)\b|\b(?:yaln[ıi]z|sadece)\S{0,3}.{0,50}(?:dahili|kurum ici|uye)|(?:内部|社内|会員|メンバー|組織内).{0,12}(?:のみ|だけ)|外部.{0,16}(?:拒否|受け付け|受信でき|許可されて|拒收|拒绝|不接受|不允许)|[只仅僅].{0,12}(?:内部|內部|成员|成員|会员|组织)|(?:내부|사내|회원|구성원).{0,16}만|외부.{0,16}(?:거부|수신하지|허용하지|허용되지)/,
+    /\b(?:solo invio|solo envio|somente envio|envoi uniquement|nur (?:zum )?(?:versand|senden))\b|\b(?:nur|ausschlie(?:ss|ß)lich)\b.{0,60}\b(?:intern\w{0,3}|mitglieder\w{0,2}|abonnenten|innerhalb)\b|\bvon (?:au(?:ss|ß)en|extern)\b.{0,30}\b(?:nicht|keine|abgelehnt|verweigert)|\b(?:keine|nicht)\b.{0,40}\b(?:von (?:au(?:ss|ß)en|au(?:ss|ß)erhalb|extern)|extern\w{0,2} (?:absender\w?|nachrichten|e-?mails?))|\b(?:que|uniquement|seulement|exclusivement|reserve\w{0,2}|riservat[ao]|reservad[ao])\b.{0,50}\b(?:internes?|membres|abonnes|l'interieur|iscritti|membri|miembros|suscriptores|membros)\b|\b(?:solo|solamente|unicamente|soltanto|esclusivamente|so|somente|apenas)\b.{0,50}\b(?:intern[oaie]s?|miembros|suscriptores|membri|iscritti|membros|assinantes|(?:de )?dentro)\b|\b(?:alleen|uitsluitend)\b.{0,50}\b(?:interne?|leden|binnen)\b|\btylko\b.{0,50}(?:wewn[eę]trzn|cz[lł]onk|subskrybent)|только.{0,50}(?:внутренн|член|участник|подписчик|сотрудник)|внешн\S{1,4} (?:отправител|почт|сообщен|адрес)\S{0,3}.{0,30}(?:не |запрещ)|(?:лише|тільки).{0,50}(?:внутрішн|учасник)|\b(?:pouze|jen)\b.{0,50}\b(?:intern|clen)|\b(?:endast|bara|kun|bare)\b.{0,50}\b(?:intern\w{0,2}|medlemm\w{2,4}|medlemmer)\b|\b(?:yaln[ıi]z|sadece)\S{0,3}.{0,50}(?:dahili|kurum ici|uye)|(?:内部|社内|会員|メンバー|組織内).{0,12}(?:のみ|だけ)|外部.{0,16}(?:拒否|受け付け|受信でき|許可されて|拒收|拒绝|不接受|不允许)|[只仅僅].{0,12}(?:内部|內部|成员|成員|会员|组织)|(?:내부|사내|회원|구성원).{0,16}만|외부.{0,16}(?:거부|수신하지|허용하지|허용되지)/,
     'German, Romance, Dutch, Slavic, Nordic, Turkish, East Asian hosts',
     '550 5.7.1 Dieses Postfach nimmt nur interne Nachrichten an',
   ),
@@ -42,7 +42,7 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
   forGood(
     'recipient_restricted',
-    /\bonly (?:members|subscribers|moderators|owners|staff|internal (?:users|senders)|authenticated (?:users|senders))\b.{0,30}\b(?:may|can|are allowed to) (?:post|send|write)|\baccepts? (?:mail|e-?mails?|messages) from (?:\w{1,16} ){1,3}only\b|\blist is closed\b|\b(?:you are|sender is) not (?:a member|a subscriber|subscribed)\b|\bnon-?members? (?:are )?rejected\b|\b(?:closed|members-only|private|internal) (?:mailing list|list|group)\b|\b(?:internal use|internal (?:mail|recipients?|users?|address(?:es)?)) only\b|\bexternal (?:senders?|mail|e-?mail) (?:is |are )?(?:not (?:allowed|accepted|permitted)|rejected|refused)/,
+    /\bonly (?:members|subscribers|moderators|owners|staff|internal (?:users|senders)|authenticated (?:users|senders))\b.{0,30}\b(?:may|can|are allowed to) (?:post|send|write)|\baccepts? (?:mail|e-?mails?|messages|postings?) from (?:\w{1,16} ){1,3}(?:only|exclusively|solely)\b|\bneed (?:the )?permission\b.{0,40}\b(?:group|list|mailbox|address|recipient)\b|\bfor (?:outside|external) senders\b|\blist is closed\b|\b(?:you are|sender is) not (?:a member|a subscriber|subscribed)\b|\bnon-?members? (?:are )?rejected\b|\b(?:closed|members-only|private|internal) (?:mailing list|list|group)\b|\b(?:internal use|internal (?:mail|recipients?|users?|address(?:es)?)) only\b|\bexternal (?:senders?|mail|e-?mail) (?:is |are )?(?:not (?:allowed|accepted|permitted)|rejected|refused)/,
     'Mailman, ezmlm, Sympa',
     '550 5.7.2 Sorry, only subscribers may post to this list (#5.7.2)',
   ),
@@ -52,7 +52,7 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
 export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   now(
     'recipient_throttled',
-    /\b(?:receiving|getting|gets) (?:e-?)?mail (?:too|at a rate)|\b(?:mailbox|recipient|user|inbox) (?:is )?(?:getting|gets|receives|receiving) too (?:many|much)|\breceivingrate|\brecipient thread limit|\b(?:recipient|mailbox|inbox)(?: \w{1,12}){0,2} rate (?:is )?exceeded|\b(?:recipient|mailbox|user|inbox)(?:'s)?\b.{0,50}\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,40}\b(?:limit\w{0,2}|rate|too (?:many|much|fast|quickly|often)|maximum|allowed|may)\b|\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,30}\b(?:limits?|rate)\b.{0,40}\b(?:recipient|mailbox|user|inbox)\b|\breceived too (?:much|many)\b(?!.{0,40}\b(?:from|ip|host)\b)|\b(?:delivery|message|mail) rate (?:for|of) (?:this|the) (?:mailbox|recipient|user)\b|\brate.?limit\w{0,3}\b.{0,30}\b(?:for|of) (?:the |this |that )?(?:recipient|mailbox|inbox)\b(?!\/)|\btoo many (?:recent )?(?:messages|e-?mails|mails)\b.{0,20}\b(?:for|to) (?:this|the|that) (?:recipient|mailbox|user|inbox)\b|\b(?:recipient|mailbox|user|inbox)\b.{0,30}\b(?:number of|too many) (?:messages|e-?mails|mails)\b.{0,40}\b(?:receive|accept|hour|day|minute)\b/,
+    /\b(?:receiving|getting|gets) (?:e-?)?mail (?:too|at a rate)|\b(?:mailbox|recipient|user|inbox) (?:is )?(?:getting|gets|receives|receiving) too (?:many|much)|\breceivingrate|\brecipient thread limit|\b(?:recipient|mailbox|inbox)(?: \w{1,12}){0,2} rate (?:for )?(?:<> )?(?:is )?exceeded|\b(?:recipient|mailbox|user|inbox)(?:'s)?\b.{0,50}\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,40}\b(?:limit\w{0,2}|rate|quota|too (?:many|much|fast|quickly|often)|maximum|allowed|may)\b|\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,30}\b(?:limits?|rate)\b.{0,40}\b(?:recipient|mailbox|user|inbox)\b|\breceived too (?:much|many)\b(?!.{0,40}\b(?:from|ip|host)\b)|\b(?:delivery|message|mail) rate (?:for|of) (?:this|the) (?:mailbox|recipient|user)\b|\brate.?limit\w{0,3}\b.{0,30}\b(?:for|of) (?:the |this |that )?(?:recipient|mailbox|inbox)\b(?!\/)|\btoo many (?:recent )?(?:messages|e-?mails|mails)\b.{0,20}\b(?:for|to) (?:this|the|that) (?:recipient|mailbox|user|inbox)\b|\b(?:recipient|mailbox|user|inbox)\b.{0,30}\b(?:number of|too many) (?:messages|e-?mails|mails)\b.{0,40}\b(?:receive|accept|hour|day|minute)\b/,
     'Gmail, Exchange',
     '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered. Please resend your message at a later time.',
   ),
@@ -92,7 +92,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'mailbox_full',
-    /\bquota\b.{0,20}\bexceed|\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|space limit|limit for this mailbox|mailbox (?:size|limit))|\b(?:mailbox|account|inbox)\b.{0,20}\bexceeded (?:the |its |their |his )?(?:storage |size |disk |space )?limit\b(?!.{0,30}(?:message|rate|hour))|\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:mailbox|account|user|recipient)\b.{0,30}\b(?:exhausted|used up)\b.{0,30}\b(?:quota|space|storage)\b|\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)|\b(?:mailbox|postfach)\b.{0,20}\bzu viele nachrichten|too many (?:mails|messages) (?:on the server|in (?:the |this )?mailbox|stored)/,
+    /\bquota\b.{0,20}\bexceed|\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|space limit|limit for this mailbox|mailbox (?:size|limit))|\b(?:mailbox|account|inbox)\b.{0,20}\bexceeded (?:the |its |their |his )?(?:storage |size |disk |space )?limit\b(?!.{0,30}(?:message|rate|hour))|\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:not able|unable) to receive (?:any )?more\b|\b(?:cannot|can't) receive any more\b|\b(?:mailbox|account|user|recipient)\b.{0,30}\b(?:exhausted|used up)\b.{0,30}\b(?:quota|space|storage)\b|\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)|\b(?:mailbox|postfach)\b.{0,20}\bzu viele nachrichten|too many (?:mails|messages) (?:on the server|in (?:the |this )?mailbox|stored)/,
     'RFC 5321 §4.2.3',
     '552 Requested mail action aborted: exceeded storage allocation',
   ),
@@ -104,7 +104,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'mailbox_full',
-    /\b(?:insufficient|not enough|no more|no|lack of)\b.{0,20}\b(?:space|storage|room)\b.{0,30}\b(?:mailbox|user|account|recipient|inbox)|\b(?:mailbox|user|account|recipient|inbox)\b.{0,40}\b(?:insufficient|not enough|no more|no|out of)\b.{0,20}\b(?:space|storage|room)|mailbox[_-]full|\bmail file size exceeds/,
+    /\b(?:insufficient|not enough|no more|no|lack of)\b.{0,20}\b(?:(?:disk)?space|storage|room)\b.{0,30}\b(?:mailbox|user|account|recipient|inbox)|\b(?:mailbox|user|account|recipient|inbox)\b.{0,40}\b(?:insufficient|not enough|no more|no|out of)\b.{0,20}\b(?:(?:disk)?space|storage|room)|mailbox[_-]full|\bmail file size exceeds/,
     'Dovecot LMTP, Domino',
     '552 5.2.2 <user@example.org> Not enough disk space left in the mailbox',
   ),
@@ -120,6 +120,13 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
 
   forGood(
+    // Off for a time: final by its code, not by its words.
+    'unclear_refusal',
+    /^(?!5\.2\.1).{0,4096}\btemporarily (?:inactive|not active|disabled|deactivated)\b/,
+    'hosts of several systems',
+    '550 Recipient Rejected: Temporarily inactive',
+  ),
+  forGood(
     'mailbox_disabled',
     /\b(?:account|mailbox|mail box|user|address|addressee|recipient|inbox|alias|customer)\b.{0,50}\b(?:disabled|suspended|deactivated|de-activated|inactive|not active|frozen|terminated|discontinued|locked out|has expired|is expired|is closed|been closed|been cancel\w{1,3}|on hold)\b/,
     'Gmail',
@@ -127,13 +134,13 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   forGood(
     'mailbox_disabled',
-    /\b(?:disabled|suspended|deactivated|inactive|frozen|terminated|expired|locked|closed) (?:e-?mail |mail |recipient |user )?(?:account|mailbox|user|address|recipient|inbox)|\binactiv(?:e|ity)\b/,
+    /\b(?:disabled|suspended|deactivated|inactive|frozen|terminated|expired|locked|closed) (?:e-?mail |mail |recipient |user )?(?:account|mailbox|user|address|recipient|inbox)|\binactiv(?:e|ity)\b|\bno ?(?:recipient |user |account |mailbox |login )?activity\b|\b(?:should|must|needs to|has to) log ?in\b.{0,30}\b(?:enable|activate|receiv|unlock)/,
     'iCloud',
     '550 5.1.1 <user@icloud.com>: inactive email address',
   ),
   forGood(
     'mailbox_disabled',
-    /\b(?:account|mailbox|mail ?box|user|address|recipient|inbox)(?: status)?(?: is| was| has been| status)?(?: now| currently| permanently)? (?:locked|closed|expired|hang ?up)\b|\b(?:account|mailbox|user)\b.{0,12}\bnot (?:yet )?(?:been )?activated\b|<> (?:is|was|has been) (?:now |currently )?(?:disabled|suspended|deactivated|locked|frozen|closed)\b/,
+    /\b(?:account|mailbox|mail ?box|user|address|recipient|inbox)(?: status)?(?: is| was| has been| status)?(?: now| currently| permanently)? (?:locked|closed|expired|hang ?up)\b|\b(?:account|mailbox|user)\b.{0,12}\bnot (?:yet )?(?:been )?activated\b|(?:<> |^(?:\d\.\d\.\d{1,3} )?)(?:is|was|has been) (?:now |currently )?(?:disabled|suspended|deactivated|locked|frozen|closed)\b/,
     'eYou',
     '550 user is locked',
   ),

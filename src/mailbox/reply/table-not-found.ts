@@ -24,7 +24,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'domain_not_found',
-    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\b(?:unknown|invalid|bad|nonexistent) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|unroutable (?:mail )?domain|unrouteable (?:mail )?domain|no route found to (?:the )?(?:domain|host)|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|not reachable|is invalid|non-?existent)|domain owner has changed|\bmx records? points? to (?:non-?existent|local)|\bmx record indicated no|\bhost (?:address )?look-?ups? failed permanently|\brecipient domain must exist/,
+    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\bno mail (?:hosts?|servers?|exchangers?) for\b|\bdomain (?:is )?not (?:in use|used)\b|\b(?:unknown|invalid|bad|non-?exist[ae]nt) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|unroutable (?:mail )?domain|unrouteable (?:mail )?domain|no route found to (?:the )?(?:domain|host)|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|unknown (?:to|here)|not reachable|is invalid|non-?existent)|domain owner has changed|\bmx records? points? to (?:non-?existent|local)|\bmx record indicated no|\bhost (?:address )?look-?ups? failed permanently|\brecipient domain must exist/,
     'GMX',
     '554 The mail could not be delivered to the recipient because the domain is not reachable. Please check the domain and try again',
   ),
@@ -40,7 +40,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   gone(
     'mailbox_not_found',
     new RegExp(
-      `\\b${BOX}(?: name| address| id)?[\\s:<>"'(),.\\][-]{1,8}(?:\\S{1,64} )?(?:is |was |are |has been )?(?:unkn?own|unrecogni[sz]ed|not known|unregistered|not registered|non-?exist[ae]nt|inexistent|invalid|not valid|not a valid|incorrect|no longer (?:available|here|with|at|exists?)|not listed|not (?:a )?local|marked as invalid|not (?:available|present|defined|hosted) (?:here|on this|at this|in this)|rejected as invalid|not (?:here|in (?:our|the|this|my)))\\b`,
+      `\\b${BOX}(?: name| address| id)?[\\s:<>"'(),.\\][-]{1,8}(?:\\S{1,64} )?(?:is |was |are |has been )?(?:unkn?own|unrecogni[sz]ed|not known|unregistered|not registered|non-?exist[ae]nt|inexistent|invalid|not valid|not a valid|incorrect|no longer (?:available|here|with|at|exists?)|not listed|not (?:a )?local|marked as invalid|not (?:available|present|defined|hosted) (?:here|on this|at this|in this)|rejected as invalid|isn't (?:here|known|valid|available)|not (?:here|in (?:our|the|this|my)))\\b`,
     ),
     'Postfix, Proofpoint',
     '550 5.1.1 <user@example.co.jp>: Recipient address rejected: User unknown in virtual mailbox table',
@@ -62,7 +62,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:doesn't|does not|don't|do not) have an?\b.{0,60}\b(?:account|mailbox|address)|\bno (?:valid )?(?:mailbox|mail-box|account|user|recipient|address)s?\b.{0,12}\b(?:here|by that name|by this name|found|with (?:that|this)|named|exists?|matching|available|for this|at this)|\b(?:do not|don't|does not|doesn't) know (?:this|that|the|such an?|any) (?:address|user|mailbox|recipient|account)\b|\bno record of (?:that|this|the|such|any)\b|\bno valid recipients?$|\b(?:does not|doesn't|no longer) works? (?:here|for us|with us)\b|\bthere is no (?:one |such )?(?:user|account|mailbox|recipient|address|here)/,
+    /\b(?:doesn't|does not|don't|do not) have an?\b.{0,60}\b(?:(?:e-?mail)?account|mailbox|address)|\bno (?:valid )?(?:mailbox|mail-box|account|user|recipient|address)s?\b.{0,12}\b(?:here|by that name|by this name|found|with (?:that|this)|named|exists?|matching|available|for this|at this)|\b(?:do not|don't|does not|doesn't) know (?:this|that|the|such an?|any) (?:address|user|mailbox|recipient|account)\b|\bno record of (?:that|this|the|such|any)\b|\bno valid recipients?;?$|\bno mail-?box[\s<>"';:.]*$|\b(?:does not|doesn't|no longer) works? (?:here|for us|with us)\b|(?<!DOMAIN )\b(?:isn't|is not|not) (?:one of )?ours\b|\b(?:there is|there's) (?:nobody|no ?one)\b|\bhas no (?:such )?(?:account|mailbox)\b|\b(?:does not|doesn't) match any\b.{0,20}\b(?:mailbox|user|account|recipient|address)|\bthere is no (?:one |such )?(?:user|account|mailbox|recipient|address|here)/,
     'Qmail',
     '550 sorry, no mailbox here by that name (#5.1.1 - chkusr)',
   ),
@@ -80,7 +80,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:mailbox|user|recipient|account|owner|customer|address|person)\b.{0,30}\b(?:has moved|has been (?:deleted|removed|replaced)|was (?:deleted|removed)|is deleted|has left|owner has changed|no longer (?:works|on server|employed|with us))|\bhas been replaced by\b|user not local/,
+    /\b(?:mailbox|user|recipient|account|owner|customer|address|person)\b.{0,30}\b(?:has moved|has been (?:deleted|removed|replaced)|(?:was |is )?(?:deleted|removed) by|was (?:deleted|removed)|is deleted|has left|owner has changed|no longer (?:works|on server|employed|with us))|\bhas been replaced by\b|user not local/,
     'RFC 5321 §3.4',
     '550 5.1.6 recipient no longer on server: user@example.go.jp',
   ),
@@ -106,7 +106,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
 
   gone(
     'mailbox_not_found',
-    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account) (?:is )?not (?:present|registered|provisioned|configured|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?<>:? (?:was )?not found\.?$|\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
+    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account|address) (?:is )?not (?:present|registered|provisioned|configured|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:(?:was )?not found|(?:is )?not (?:used|in use))\.?$|\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
     'Sendmail, Domino, SVR4 mailers',
     "550 5.1.1 Can't open mailbox for user",
   ),
@@ -119,7 +119,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\bn'accept\w{1,4} (?:pas|aucun)\b.{0,40}\bdomaine|\bdomain\w?\b.{0,20}\bkeine (?:e-?)?(?:mails?|post)\b|\bkeine (?:e-?)?(?:mails?|post)\b.{0,20}\bdomain|\bno acept\w{1,4}\b.{0,40}\bdominio|\bnon accett\w{1,5}\b.{0,40}\bdominio|\bnao aceit\w{1,4}\b.{0,40}\bdominio/,
+    /\bn'accept\w{1,4} (?:pas|aucun)\b.{0,40}\bdomaine|\bdomain\w?\b.{0,20}\bkeine (?:e-?)?(?:mails?|post)\b|\bkeine (?:e-?)?(?:mails?|post)\b.{0,20}\b(?:domain|DOMAIN)|\bno acept\w{1,4}\b.{0,40}\bdominio|\bnon accett\w{1,5}\b.{0,40}\bdominio|\bnao aceit\w{1,4}\b.{0,40}\bdominio/,
     'French, German, Spanish, Italian, Portuguese hosts',
     "550 Nous n'acceptons pas de courrier pour ce domaine",
   ),
@@ -131,7 +131,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\brelay(?:ing|ed)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|enabled|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|verboten|interdit|nicht|non)|\b(?:unable|isn't (?:permitted|allowed|authori[sz]ed)|not (?:permitted|allowed|authori[sz]ed|configured|able|willing)|cannot|can't|do(?:es)? not|don't|doesn't|will not|won't|refuses?|no permission)\b.{0,25}\brelay|\bno relay(?:ing)?\b|as a relay\b|anti-?relay|\bcan(?:not|'t) relay/,
+    /\brelay(?:ing|ed)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|enabled|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|verboten|interdit|nicht|non)|\b(?:unable|isn't (?:permitted|allowed|authori[sz]ed)|not (?:permitted|allowed|authori[sz]ed|configured|able|willing)|cannot|can't|do(?:es)? not|don't|doesn't|will not|won't|refuses?|no permission)\b.{0,25}\brelay|\bno relay(?:ing)?\b|\bno longer relay|\bnot relay(?:ing)?\b|as a relay\b|anti-?relay|\bcan(?:not|'t) relay/,
     'Sendmail, Postfix, Exchange',
     '554 5.7.1 <user@example.org>: Relay access denied',
   ),

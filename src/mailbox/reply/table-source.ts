@@ -33,7 +33,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   forGood(
     // Before the words of a host that is not permitted.
     'relay_denied',
-    /(?:不允许|不允許|禁止|拒绝|拒絕)中[继繼]|中[继繼継].{0,8}(?:拒绝|拒絕|拒否|禁止|許可されて|できません)|\brelais\b.{0,20}\b(?:interdit|refus|non autoris)|\bweiterleitung\b.{0,20}\b(?:nicht|verweigert|verboten)|\b(?:reenvio|retransmis\w{2,4}|inoltro|encaminhamento)\b.{0,20}\b(?:no |nao |non |denegad|negad|negat|proibid|prohibid|vietat)|(?:ретрансляц|пересылк)\S{0,3}.{0,20}(?:запрещ|не разреш)|\bmay (?:not )?relay\b|\bopen relay\w{0,3} (?:is )?not (?:allowed|permitted)|(?<!open )\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3}|permitted|allowed|authentication required)\b.{0,30}\b(?:for|to|through) relay|\b(?:polic|prohibit|refus|den(?:y|ies)|reject|disallow)\w{0,4}\b(?:(?!unknown).){0,30}\brelay/,
+    /\bnot (?:permitted|allowed|authori[sz]ed) to (?:accept|receive|handle) (?:any )?(?:e-?mails?|mail|messages) for\b|\bpop[- ]before[- ]smtp\b|(?:不允许|不允許|禁止|拒绝|拒絕)中[继繼]|中[继繼継].{0,8}(?:拒绝|拒絕|拒否|禁止|許可されて|できません)|\brelais\b.{0,20}\b(?:interdit|refus|non autoris)|\bweiterleitung\b.{0,20}\b(?:nicht|verweigert|verboten)|\b(?:reenvio|retransmis\w{2,4}|inoltro|encaminhamento)\b.{0,20}\b(?:no |nao |non |denegad|negad|negat|proibid|prohibid|vietat)|(?:ретрансляц|пересылк)\S{0,3}.{0,20}(?:запрещ|не разреш)|\bmay (?:not )?relay\b|\bopen relay\w{0,3} (?:is )?not (?:allowed|permitted)|\brequires? authentication\b.{0,60}\b(?:non-?local|remote|external|foreign)\b|(?<!open )\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3}|permitted|allowed|authentication required)\b.{0,30}\b(?:for|to|through) relay|\b(?:polic|prohibit|refus|den(?:y|ies)|reject|disallow)\w{0,4}\b(?:(?!unknown).){0,30}\brelay/,
     'Domino',
     '554 Relay rejected for policy reasons.',
   ),
@@ -45,7 +45,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /\b(?:hourly|daily|weekly) (?:\w{1,12} ){0,3}limit|\b(?:max\w{0,4}|limit|number)\b.{0,30}\b(?:connections?|sessions?)\b.{0,40}\bexceed|\b(?:max(?:imum)?|limit\w{0,2}|more than|at most|exceed\w{0,3})\b.{0,40}\b(?:requests?|messages?|mails?|e-?mails?|recipients?|rcpts?|connections?|deliver(?:y|ies)|attempts?|sessions?|commands?)\b.{0,15}(?:\b(?:per|every|an?|in (?:one|the last))|\/) ?(?:second|sec|minute|min|hour|day|session)\b/,
+    /\b(?:hourly|daily|weekly) (?:\w{1,12} ){0,3}limit|\b\d+ (?:requests?|messages?|mails?|e-?mails?|recipients?|connections?) ?(?:\/|per|an?) ?(?:second|minute|hour|day)\b|\bsende?rate\b|\b(?:max\w{0,4}|limit|number)\b.{0,30}\b(?:connections?|sessions?)\b.{0,40}\bexceed|\b(?:max(?:imum)?|limit\w{0,2}|more than|at most|exceed\w{0,3})\b.{0,40}\b(?:requests?|messages?|mails?|e-?mails?|recipients?|rcpts?|connections?|deliver(?:y|ies)|attempts?|sessions?|commands?)\b.{0,15}(?:\b(?:per|every|an?|in (?:one|the last))|\/) ?(?:second|sec|minute|min|hour|day|session)\b/,
     'postfwd',
     '450 4.7.1 <user@example.org>: Recipient address rejected: sorry, max 10 requests per minute exceeded (rate)',
   ),
@@ -64,7 +64,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   any('rate_limited', /\bhl:i[cf]c\b|\bmi:(?:cel|dmc|ccl|sfq|stc)\b|\brp:[a-z]{3}\b/, 'NetEase', '450 RP:DRC'),
   any(
     'too_many_recipients',
-    /\b(?:rcpts?|recipients?) (?:numbers?|count)\b|\bnumbers? of (?:rcpts?|recipients)\b|too many (?:recipients|rcpt|addressees|users)|\b(?:recipients?|rcpts?)\b.{0,20}\blimit|(?:max|maximum|limit)\b.{0,25}\b(?:recipients|rcpts)|one recipient (?:at a time|per)|multiple recipients|\b[45]\.5\.3\b/,
+    /\b(?:rcpts?|recipients?) (?:numbers?|count)\b|\bnumbers? of (?:rcpts?|recipients)\b|too many (?:recipients|rcpt|addressees|users)|\b(?:recipients?|rcpts?)\b.{0,20}\blimit|(?:max|maximum|limit)\b.{0,25}\b(?:recipients|rcpts)|one (?:recipient|rcpt) (?:at a time|per)|multiple recipients|\b[45]\.5\.3\b/,
     'eYou, Postfix',
     '451 out of allow RCPT numbers',
   ),
@@ -74,6 +74,19 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     /\bmessages from \[?(?:US-)?IP\]? (?:weren't|were not|was not|could not be) (?:sent|accepted|delivered)|\bDNSBL\b|spamhaus|spamcop|\bsorbs\b|uceprotect|invaluement|abusix|mailspike|senderscore|senderbase|spamrats|\bpsbl\b|\bs5h\b|blocked ?using|cloudmark|proofpoint dynamic|\bipbl\d|\baup#|tosa\b/,
     'Postfix with a list',
     '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org; https://www.spamhaus.org/query/ip/192.0.2.1',
+  ),
+  any(
+    'policy',
+    /\bbanned (?:names?|contents?|files?)\b|\bbanned: ?\.?\w/,
+    'amavis',
+    '554 5.7.0 Reject, id=00001-01 - BANNED: .exe,tool.exe',
+    'message_content',
+  ),
+  any(
+    'policy',
+    /\b(?:transport|mail ?flow) rules?\b|\bby (?:a |the )?(?:\w{1,12} )?rules?\b/,
+    'Exchange',
+    '550 5.7.1 Your message was rejected by a rule of the organization',
   ),
   any(
     'source_blocked',
@@ -126,7 +139,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\byour access to (?:submit|this|our)\b.{0,60}\b(?:reject|denied|block)|\b(?:mail|access|connections?) from your (?:location|country|region|network|provider)\b|\b(?:country|region)\b.{0,40}\b(?:not (?:accepted|allowed|permitted|welcome)|block|refus|reject|denied|bann)|\b(?:mail|access|connections?) from (?:\w{1,12} ){0,2}(?:cloud|hosting|hosters?|data ?cent(?:er|re)s?|vps)\b|US-IP\]? is in a (?:country|region|network)\b|\bnot (?:yet )?(?:allowed|authori[sz]ed|permitted) (?:access\b|to (?:deliver|submit) (?:mail|messages))/,
+    /\byour access to (?:submit|this|our)\b.{0,60}\b(?:reject|denied|block)|\b(?:mail|access|connections?) from your (?:location|country|region|network|provider)\b|\b(?:not|n't|never) (?:accept|allow|permit) (?:any )?(?:connections?|mail|traffic) from (?:your|this) (?:ip|host|server|network|address)\b|\byou are not welcome\b|\b(?:country|region)\b.{0,40}\b(?:not (?:accepted|allowed|permitted|welcome)|block|refus|reject|denied|bann)|\b(?:mail|access|connections?) from (?:\w{1,12} ){0,2}(?:cloud|hosting|hosters?|data ?cent(?:er|re)s?|vps)\b|US-IP\]? is in a (?:country|region|network)\b|\bnot (?:yet )?(?:allowed|authori[sz]ed|permitted) (?:access\b|to (?:deliver|submit) (?:mail|messages))/,
     'Cisco Secure Email',
     '550 #5.7.1 Your access to submit messages to this e-mail system has been rejected.',
   ),
@@ -186,7 +199,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
 
   any(
     'temporary_failure',
-    /\btemporar(?:y|ily)\b|internal (?:system |server |software )?(?:error|resource)|\bsystem (?:config|error|resources)|insufficient (?:system|resources|memory)|\b(?:timed out|time-?out)\b|\b(?:could not|couldn't|cannot|can't|unable to|failed to) (?:reach|connect to|contact|query|access)\b.{0,30}\b(?:server|database|ldap|directory|backend|service)\b|message expired|queue\.expired|look-?up (?:failure|failed|error)|\bserver (?:is )?(?:too |very |currently )?(?:busy|error|overload)|try(?: again| it again)? later|service (?:is )?(?:currently )?(?:unavailable|not available)\b(?!;? ?client)|mail loop|loop detected|\bforwarding loop|hop count|too many hops|plus tard|spater (?:erneut|noch|wieder)|mas tarde|piu tardi|mais tarde|позже|しばらく|稍后/,
+    /\btemporar(?:y|ily)\b|\bproblems? (?:on|at) our (?:side|end)\b|internal (?:system |server |software )?(?:error|resource)|\bsystem (?:config|error|resources)|insufficient (?:system|resources|memory)|\b(?:timed out|time-?out)\b|\b(?:could not|couldn't|cannot|can't|unable to|failed to) (?:reach|connect to|contact|query|access)\b.{0,30}\b(?:server|database|ldap|directory|backend|service)\b|message expired|queue\.expired|look-?up (?:failure|failed|error)|\bserver (?:is )?(?:too |very |currently )?(?:busy|error|overload)|try(?: again| it again)? later|service (?:is )?(?:currently )?(?:unavailable|not available)\b(?!;? ?client)|mail loop|loop detected|\bforwarding loop|hop count|too many hops|plus tard|spater (?:erneut|noch|wieder)|mas tarde|piu tardi|mais tarde|позже|しばらく|稍后/,
     'Dovecot, Exchange',
     '451 4.3.0 Internal system error',
   ),
