@@ -296,6 +296,21 @@ Received: from ex.a.example (ex.a.example [45.53.1.1]) by mx0a-1.pphosted.com (P
     trusted: ['ab2.outlook.office365.com'],
   },
   {
+    name: 'a filter that writes by another name than that with which it sends',
+    header: `Received: from AB1.outlook.office365.com (2603:10a6::1) by AB2.outlook.office365.com (2603:10a6::2) with HTTPS; Mon, 23 Nov 2026 09:00:07 +0000
+Authentication-Results: spf=fail (sender IP is 209.222.1.1) smtp.mailfrom=a.example
+Received: from outbound1.ess.barracuda.com (209.222.1.1) by AB1EUR01FT001.mail.protection.outlook.com (10.1.1.1)
+ with Microsoft SMTP Server id 15.20.2 via Frontend Transport; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx-inbound1.ess.aws.cudaops.com (version=TLSv1.3); Mon, 23 Nov 2026 09:00:05 +0000`,
+    offered: [
+      'ab2.outlook.office365.com',
+      'ab1eur01ft001.mail.protection.outlook.com',
+      'mx-inbound1.ess.aws.cudaops.com',
+    ],
+    mailFrom: 'a.example',
+    trusted: ['ab2.outlook.office365.com'],
+  },
+  {
     name: 'the second of two candidates is named: the line above it is of a host behind it',
     header: `Received: from fwd.c.example (fwd.c.example [45.53.9.9]) by mx.b.example (Postfix) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:06 +0000
 Received: from mail.a.example (mail.a.example [45.53.1.1]) by fwd.c.example (Postfix) with ESMTPS id 2; Mon, 23 Nov 2026 09:00:05 +0000`,

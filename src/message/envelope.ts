@@ -3,6 +3,7 @@ import { type Ip, parseIp } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import { type Provider, providerOfHost } from '../providers/index.ts'
+import { ownerOfHost } from '../providers/sending.ts'
 import { type Claims, parseAuthenticationResults } from './authentication-results.ts'
 import { parseParameters, withoutComments } from './mime.ts'
 import { type Field, fieldBody } from './parse.ts'
@@ -165,7 +166,8 @@ function isGateway(border: PlacedHop | undefined, hops: readonly PlacedHop[], ow
 }
 
 function gatewayOf(host: string): Provider | undefined {
-  const provider = providerOfHost(host)
+  const owner = ownerOfHost(host)
+  const provider = providerOfHost(host) ?? (owner && 'service' in owner ? owner.service : undefined)
   return provider?.kind === 'gateway' ? provider : undefined
 }
 

@@ -108,6 +108,22 @@ describe('the form of a message', () => {
       MAIL.replace('From: a@a.example', 'From: "A, B" <a@a.example>'),
       [/word processor/],
     ],
+    [
+      'a dialogue in SMTP',
+      `EHLO a.example\n250 b.example\nMAIL FROM:<a@a.example>\nDATA\n354 go on\n${MAIL}.\nQUIT\n`,
+      'pasted',
+      MAIL,
+      [/dialogue/],
+    ],
+    [
+      'postcat',
+      `*** ENVELOPE RECORDS x ***\nsender: a@a.example\n*** MESSAGE CONTENTS x ***\n${MAIL}*** HEADER EXTRACTED x ***\n`,
+      'pasted',
+      MAIL,
+      [/queue file/],
+    ],
+    ['a list of one text of JSON', JSON.stringify([MAIL]), 'pasted', MAIL, [/written as \\n/]],
+    ['no-break blanks in front', each('\xc2\xa0\xc2\xa0', MAIL), 'pasted', MAIL, [/^2 blanks/]],
     ['one field', HEAD.split('From')[0]!, 'header_only', HEAD.split('From')[0]!, [/a part of a header/]],
     ['a damaged header stays whole', `From: a@a.example\nstray\n${MAIL.slice(28)}`, 'message', undefined, []],
   ] as const)('%s', (_, text, kind, message, notes) => {

@@ -80,6 +80,7 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   unwrapAppleMail(draft)
   takeBlankLines(draft)
   unwrapMbox(draft)
+  takeTranscript(draft)
   takeFence(draft)
   takeWordsAboveMarks(draft)
   takeMarks(draft)
@@ -94,9 +95,9 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   const head = headAt(draft.text.slice(0, WINDOW).split('\n'), 0)
   if (isQuotation(head)) return { is: 'quoted' }
   if (mayCarry(draft.text.slice(0, WINDOW))) takeAttached(draft)
-  const headerOnly = isHeaderOnly(draft.text) && { intact: draft.notes.length === 0 }
+  const headerOnly = isHeaderOnly(draft.text) && { intact: draft.notes.length === 0 && hasAuthor(head, 0) }
   const kind = headerOnly ? 'header_only' : (draft.kind ?? (draft.notes.length > 0 ? 'pasted' : 'message'))
-  const missing = head.some((line) => /^from[ \t]*:/i.test(line))
+  const missing = hasAuthor(head, 0)
     ? 'it is the header alone: the body is not here'
     : 'it is a part of a header: neither From nor the body is here'
   return {
@@ -171,7 +172,7 @@ function takeEncoding(draft: Draft): void {
     draft.notes.push('it was base64')
   } else if (!text.includes('\n') && text.split('\\n', 4).length === 4) {
     draft.text = text
-      .replace(/^"|"$/g, '')
+      .replace(/^\[?\s{0,20}"|"\s{0,20}\]?$/g, '')
       .replaceAll('\\r', '\r')
       .replaceAll('\\n', '\n')
       .replaceAll('\\t', '\t')
@@ -209,6 +210,23 @@ function unwrapMbox(draft: Draft): void {
   draft.text = text
 }
 
+/** The message of a dialogue in SMTP (RFC 5321 §4.5.2), or of a queue file as `postcat` shows it. */
+function takeTranscript(draft: Draft): void {
+  const start = /^(?:\*{3} MESSAGE CONTENTS [^\n]{1,200} \*{3}|DATA|354[ -][^\n]{0,500})\r?\n(?![0-9])/m.exec(
+    draft.text.slice(0, WINDOW),
+  )
+  const isQueue = start?.[0].startsWith('*') === true
+  if (!start || (!isQueue && hasHeader(draft.text.slice(0, start.index)))) return
+  const from = start.index + start[0].length
+  const end = draft.text.indexOf(
+    isQueue ? '\n*** HEADER EXTRACTED' : draft.text.includes('\r\n') ? '\n.\r\n' : '\n.\n',
+    from,
+  )
+  const inner = draft.text.slice(from, end < 0 ? undefined : end + 1)
+  draft.text = isQueue ? inner : inner.replace(/^\.\./gm, '.')
+  draft.notes.push(`what stood around the message in ${isQueue ? 'the queue file' : 'the dialogue'} was taken away`)
+}
+
 /** Lines of Markdown around a block of code, or the marks of a forum. */
 function takeFence(draft: Draft): void {
   const open =
@@ -236,6 +254,8 @@ function takeWordsAboveMarks(draft: Draft): void {
 
 /** Blanks or quote marks in front of each line. */
 function takeMarks(draft: Draft): void {
+  if (/^\xc2?\xa0/.test(draft.text))
+    draft.text = draft.text.replace(/^(?:\xc2?\xa0)+/gm, (blanks) => ' '.repeat(blanks.replaceAll('\xc2', '').length))
   const mark = /^(?:[ \t]{0,16}(?:[>|][ \t]?){1,8}|[ \t]{1,16})(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)?.[0]
   if (mark === undefined) return
   const escaped = mark.replaceAll('|', String.raw`\|`)

@@ -123,7 +123,7 @@ const OF_PROVIDERS: Readonly<Record<string, Sending>> = {
   mailchannels: ['mailchannels.net', MAIL],
   mimecast: ['mimecast.com mimecast.co.za', MAIL],
   proofpoint: ['pphosted.com ppe-hosted.com', MAIL],
-  barracuda: ['barracuda.com barracudanetworks.com', MAIL],
+  barracuda: ['barracuda.com barracudanetworks.com cudaops.com', MAIL],
   cisco: ['iphmx.com', REPORTS],
   symantec: ['messagelabs.com', MAIL],
   sophos: ['hydra.sophos.com reflexion.net', MAIL],
