@@ -39,10 +39,9 @@ const insteadOf = ({ id }: Finding, { facts }: Situation): string | undefined =>
 
 /**
  * Whether a record resolves a finding and causes none that is more severe (nor one of its severity if the check fails),
- * and leaves the check known. `isFirst`: another record follows, which resolves the finding; this one must resolve any
- * other.
+ * and leaves the check known.
  */
-function isBetter({ key, finding }: Found, before: Trial, after: Trial, isFirst = false): boolean {
+function isBetter({ key, finding }: Found, before: Trial, after: Trial): boolean {
   const [was, is]: readonly (Outcome<unknown> | undefined)[] = [before.outcomes[key], after.outcomes[key]]
   if (!was || !is || (is.status === 'unknown' && was.status !== 'unknown')) return false
   // One check may have a finding of one id for several names: there must be one less.
@@ -56,7 +55,7 @@ function isBetter({ key, finding }: Found, before: Trial, after: Trial, isFirst 
       !(was.status === 'fail' && isOfProvider(one)),
   )
   if (worse.length > 0) return false
-  return isFirst ? was.findings.some(({ id }) => !is.findings.some((one) => one.id === id)) : count(is) < count(was)
+  return count(is) < count(was)
 }
 
 /** Records that a known provider publishes are not questioned, but never put into a record that works. */

@@ -53,19 +53,6 @@ export function score(inputs: ScoreInputs): Score {
   }
 }
 
-/** The number of {@link score} alone. */
-export const points = (inputs: ScoreInputs): number =>
-  inputs.role === 'no_such_domain'
-    ? NO_DOMAIN.score
-    : capped(rounded(unitsLost(inputs), scaleOf(inputs)), capOf(inputs))
-
-/** The units of all losses, no component below 0. */
-const unitsLost = (inputs: ScoreInputs): number =>
-  componentsOf(inputs).reduce((sum, component) => {
-    const lost = lossesOf(inputs, component).reduce((part, { units }) => part + units, 0)
-    return sum + Math.min(lost, COMPONENTS[component] * UNIT)
-  }, 0)
-
 /** {@link score} of the first of several readings of a domain: the worst and the best case cover all of them. */
 export function scoreWithin(readings: readonly ScoreInputs[]): Score {
   const [own, ...others] = readings.map(score)

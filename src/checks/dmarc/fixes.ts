@@ -125,9 +125,8 @@ export function basisOf(
   }
 }
 
-/** The record with changes that leave its policies as they are applied today. */
-export const changedFix = ({ domain, record, today }: Basis, change: Partial<DmarcRecord> = {}): DnsRecord =>
-  atMost(domain, today, { ...record, ...change })
+/** The record, whose policies stay as they are applied today. */
+export const changedFix = ({ domain, record, today }: Basis): DnsRecord => atMost(domain, today, record)
 
 /**
  * With a mailbox for reports if there is none (`before`: in front of others): without reports nobody can tell when a

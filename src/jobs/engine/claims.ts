@@ -75,9 +75,6 @@ export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
   const beginning = new AbortController()
   let size = 0
 
-  function end(job: HeldJob, why: string, only?: (claim: Held) => boolean): void {
-    for (const one of job.rows.values()) if (!only || only(one)) one.ended.abort(new DOMException(why, 'AbortError'))
-  }
   async function watch(): Promise<void> {
     if (held.size === 0) return // all rows have ended since
     const [sent, numbers] = [moment(), [...held.keys()]]
@@ -86,7 +83,9 @@ export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
       const job = held.get(number)
       if (!job) continue
       if (running.has(number)) job.running = sent
-      else end(job, 'the job is no longer running')
+      else
+        for (const one of job.rows.values())
+          one.ended.abort(new DOMException('the job is no longer running', 'AbortError'))
     }
   }
   async function renew(): Promise<void> {
