@@ -39,6 +39,7 @@ body { max-width: none; padding: 0 }
 .top nav a[aria-current] { font-weight: 600; color: var(--link); box-shadow: inset 0 -3px 0 var(--link); border-radius: 0 }
 .top form { margin: 0 }
 main { padding-block: var(--s5) var(--s6) }
+main[aria-busy=true] { min-height: 100vh }
 main[tabindex]:focus, main[tabindex]:focus-visible { outline: none }
 main .brand { display: none }
 .end { margin-top: 0; padding-block: var(--s3) var(--s5); font-size: var(--small); border-top: 1px solid var(--line) } .end nav { display: flex; flex-wrap: wrap; gap: 0 var(--s4) } .end a { display: inline-flex; align-items: center; min-height: 2rem; color: var(--quiet); text-decoration: none } .end a:hover { text-decoration: underline } .end a[aria-current] { color: var(--ink); font-weight: 600 }
@@ -121,12 +122,12 @@ time { white-space: nowrap } time small { color: var(--quiet); font-size: inheri
 /* Documents. */
 .document { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 var(--s6) } .document > * { grid-column: 1; min-width: 0 }
 .document table { font-size: var(--small) } .document h1 { font-size: var(--huge) } .document h2 { padding-top: var(--s2) }
-.document section { content-visibility: auto; contain-intrinsic-size: auto 50rem; margin: 0 -.5rem; padding: 0 .5rem }
+.document section { content-visibility: auto; contain-intrinsic-size: auto 50rem; margin: 0 -.5rem; padding: 0 .5rem } .document section:first-of-type { content-visibility: visible }
 .document h3 { margin-top: var(--s5) } .document td, .document th { overflow-wrap: break-word; white-space: normal; min-width: 6rem } .document pre { white-space: pre; overflow-x: auto }
 .contents { font-size: var(--small); margin: var(--s3) 0; padding: var(--s2) var(--s4); background: var(--soft); border-radius: var(--round) } .contents ol { list-style: none; margin: 0; padding: 0 } .contents li { padding: .15rem 0 } .contents a { display: inline-block; min-height: 1.5rem; color: var(--quiet); text-decoration: none } .contents a:hover { text-decoration: underline }
 @media (min-width: 64rem) { .document.long { grid-template-columns: minmax(0, 1fr) 14rem } .document.long > .contents { grid-column: 2; grid-row: 1 / 999; position: sticky; top: var(--s4); align-self: start; max-height: calc(100vh - 2rem); overflow-y: auto; margin: 0; background: none; border-left: 1px solid var(--line); border-radius: 0 } }
 mark { color: inherit; background: var(--warn-bg) } .pages { display: none } .pages p { margin: var(--s3) 0 0; color: var(--quiet); font-size: var(--tiny) } .pages ul { list-style: none; margin: 0; padding: 0 } .pages a { display: inline-block; min-height: 1.5rem; text-decoration: none } .pages [aria-current] { font-weight: 600 } .document .back { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s4); align-items: center } .nextto { display: flex; flex-wrap: wrap; justify-content: space-between; gap: var(--s2) var(--s4); margin-top: var(--s6); padding-top: var(--s3); border-top: 1px solid var(--line) }
-@media (min-width: 84rem) { main.document { max-width: 88rem; grid-template-columns: 13rem minmax(0, 1fr) } main.document.long { grid-template-columns: 13rem minmax(0, 1fr) 14rem } main.document > * { grid-column: 2 } main.document.long > .contents { grid-column: 3 } .pages { display: block; grid-column: 1 !important; grid-row: 1 / 999; font-size: var(--small) } }
+@media (min-width: 78rem) { main.document { max-width: 88rem; grid-template-columns: 13rem minmax(0, 1fr) } main.document.long { grid-template-columns: 13rem minmax(0, 1fr) 14rem } main.document > * { grid-column: 2 } main.document.long > .contents { grid-column: 3 } .pages { display: block; grid-column: 1 !important; grid-row: 1 / 999; font-size: var(--small) } }
 .index { columns: 2 18rem; list-style: none; padding: 0 } .index li { padding: .2rem 0; break-inside: avoid } .index a { display: inline-block; min-height: 1.5rem }
 .found li { margin: var(--s2) 0 }
 

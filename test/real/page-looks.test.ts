@@ -53,16 +53,19 @@ it.each(PATHS)('%s without its typefaces', async (path) => {
 })
 
 it.each([
-  [390, 'neglected.test'],
-  [1280, 'neglected.test'],
-  [390, 'healthy.test'],
-] as const)('at %i px nothing moves while %s is asked and shown', async (width, domain) => {
+  [390, '/domain/neglected.test?selector=a'],
+  [1280, '/domain/neglected.test?selector=b'],
+  [390, '/domain/healthy.test'],
+  [1280, '/ip/45.53.5.1'],
+  [1280, '/address/user@accept.test'],
+  [390, '/docs/checks/spf'],
+] as const)('at %i px nothing moves while %s is asked and shown', async (width, path) => {
   const { page, context } = await visitor(browser, { width, scheme: 'light' }, program.url)
   await page.addInitScript(
     `globalThis.shifts = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) shifts += value })
       .observe({ type: 'layout-shift', buffered: true })`,
   )
-  await page.goto(`${program.url}/domain/${domain}?selector=default`)
+  await page.goto(`${program.url}${path}`)
   await page.waitForSelector('[aria-busy=true]', { state: 'detached' })
   await page.evaluate('document.fonts.ready')
   expect(await page.evaluate('shifts')).toBeLessThan(0.02)
@@ -168,6 +171,7 @@ it('the examples of a document ask this service, about the domain that was check
   const examples = (await page.locator('pre').allTextContents()).join('\n')
   expect(examples).toContain(`curl -s '${program.url}/v1/check?domain=neglected.test'`)
   expect(examples).not.toContain('127.0.0.1:8080')
+  expect(await page.locator('nav.pages a').first().isVisible()).toBe(true)
   await context.close()
 })
 
