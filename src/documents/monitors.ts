@@ -9,6 +9,7 @@ import type {
   MonitorTestAnswer,
 } from '../answers/monitors.ts'
 import { counted } from '../base/text.ts'
+import { dmarc } from '../checks/registry.ts'
 import {
   type Block,
   bullets,
@@ -96,12 +97,12 @@ export const monitorDocument = (monitor: MonitorAnswer, version: string): Docume
 function conclusionOf(monitor: MonitorAnswer): Block {
   const { enabled, state, last, failures, kind } = monitor
   const { mark, text: badge } = monitorState(monitor)
-  const known =
-    state === 'unknown' ? '' : `${enabled ? '' : 'When it last ran: '}${gradeInWords(monitor) ?? KINDS[kind][state]}`
+  const found = gradeInWords(monitor) ?? (state === 'unknown' ? undefined : KINDS[kind][state])
+  const known = found === undefined ? '' : `${enabled ? '' : 'When it last ran: '}${found}`
   const words = last === null ? (enabled ? 'The first run starts soon.' : 'The monitor has not run.') : known
   const runs = failures === 1 ? 'The last run' : `The last ${failures} runs`
   const why = last?.reason === undefined ? '' : ` (${last.reason})`
-  const still = state === 'unknown' ? '' : '; this is the last known state'
+  const still = known === '' ? '' : '; this is the last known state'
   return conclude(
     monitorTitle(monitor),
     mark,
@@ -136,6 +137,24 @@ export const sinceBlocks = ([last]: readonly MonitorChange[]): Block[] =>
           `: ${last.lines.slice(0, 3).join('; ')}${last.lines.length > 3 ? ` and ${last.lines.length - 3} more` : ''}.`,
         ),
       ]
+
+/** Findings that are about reports, or that the policy itself says. */
+const BESIDE_POLICY = /^dmarc\.(?:no_rua|report_|rua_|policy_|legacy_differs|walk_gap|inherited|subdomains_weaker)/
+
+/** The policy that applies to a domain and its phase; and, where it is not `reject`, what is wrong with its record. */
+export function dmarcInWords(facts: MonitorAnswer['facts']): { readonly policy: string; readonly why?: string } {
+  if (facts === null) return { policy: '–' }
+  const { policy } = facts
+  const id = facts.findings.find((one) => one.startsWith('dmarc.') && !BESIDE_POLICY.test(one))
+  const why = DMARC_TITLES.get(id ?? '')
+  const words = policy === 'absent' ? 'no policy' : policy === 'unknown' ? 'not known' : `p=${policy}`
+  const phase = policy === 'absent' || policy === 'unknown' ? '' : `, ${phaseInWords(facts)}`
+  return { policy: `${words}${phase}`, ...(policy !== 'reject' && why !== undefined && { why }) }
+}
+
+const DMARC_TITLES: ReadonlyMap<string, string> = new Map(
+  Object.entries(dmarc.table).map(([id, { title }]) => [id, title]),
+)
 
 /** The phase of DMARC of a domain: `inherited: enforced` for one without a record of its own. */
 export function phaseInWords(facts: MonitorAnswer['facts']): string {
@@ -208,14 +227,20 @@ export const monitorListDocument = (list: List<MonitorAnswer>, version: string):
     table(
       'Monitors',
       list.data,
-      ['Id', ({ id }) => code(id)],
-      ['Monitor', ({ name }) => (name === '' ? '–' : name)],
-      ['Target', ({ target }) => code(target)],
+      ['Target', ({ name, target }) => [...(name === '' ? [] : [`${name}: `]), code(target)]],
       ['State', monitorState],
       ['Grade', ({ facts }) => facts?.grade ?? '–'],
       ['Worst finding', worstInWords],
+      [
+        'DMARC',
+        ({ facts: known }) => [
+          dmarcInWords(known).policy,
+          ...[dmarcInWords(known).why ?? []].flat().map((why) => `: ${why}`),
+        ],
+      ],
       ['Labels', ({ labels }) => labels.join(', ') || '–'],
       ['Last run', ({ last }) => (last === null ? '–' : last.reason === undefined ? lastInWords(last) : 'no result')],
+      ['Id', ({ id }) => code(id)],
     ),
   )
 

@@ -18,12 +18,12 @@ import { parseDuration } from '../base/time.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { sparkLine } from '../documents/html/pictures.ts'
 import {
+  dmarcInWords,
   historyBlocks,
   lastInWords,
   monitorDigestDocument,
   monitorState,
   monitorTitle,
-  phaseInWords,
   readerState,
   worstInWords,
 } from '../documents/monitors.ts'
@@ -157,19 +157,29 @@ function counts(summary: MonitorSummary, asked: Readonly<Record<string, string |
   const values = (name: (typeof SHOWN)[number][0]): readonly Html[] =>
     summary[name].slice(0, MOST_SHOWN).map(({ value, count, change_7_days: change }, i) => {
       const query = { ...asked, [name === 'findings' ? 'finding' : name]: value }
-      const moved = change ? ` (${change > 0 ? '+' : '−'}${Math.abs(change)})` : ''
+      // of a value whose monitors are all new it says nothing
+      const moved = change && change !== count ? ` (${change > 0 ? '+' : '−'}${Math.abs(change)})` : ''
       return html`${i > 0 && ' · '}<a href="${pathWith('/monitors', query)}">${value}</a> ${count.toLocaleString('en')}${moved}`
     })
   const [[grade], ...others] = SHOWN
   const rows = others.filter(([name]) => summary[name].length > 0)
   return html`<section aria-label="Summary"><p><strong>${counted(summary.total, 'monitor')}</strong>${summary.below > 0 && html` (${counted(summary.organizations, 'domain')}, ${counted(summary.below, 'name')} below)`}: ${values(grade)}</p>
 <details${Object.keys(asked).length > 0 && html` open`}><summary>Filter and count</summary>${filterForm(asked)}
-<dl>${rows.map(([name, heading]) => html`<dt>${heading}</dt><dd>${values(name)}</dd>`)}
+<dl>${rows.map(([name, heading]) => html`<dt>${heading}</dt><dd>${values(name)}${name === 'policy' && notReject(summary, asked)}</dd>`)}
 ${summary.profiles.map(
   ({ name, met, not_met: unmet, unknown, change_7_days: change }) =>
     html`<dt>${name}</dt><dd>met by ${met.toLocaleString('en')} of ${summary.total.toLocaleString('en')}${change !== 0 && ` (${change > 0 ? '+' : '−'}${Math.abs(change)})`}, <a href="${pathWith('/monitors', { ...asked, profile_not_met: name })}">not met</a> ${unmet.toLocaleString('en')}, unknown ${unknown.toLocaleString('en')}</dd>`,
 )}</dl>
 <p class="quiet">The number in brackets is the change within 7 days.</p></details></section>`
+}
+
+/** How many are not at p=reject, with the filter that lists them. */
+function notReject({ policy }: MonitorSummary, asked: Readonly<Record<string, string | undefined>>): Html {
+  const others = policy.filter(({ value }) => value !== 'reject' && value !== 'unknown')
+  if (others.length === 0) return html``
+  const path = pathWith('/monitors', { ...asked, policy: others.map(({ value }) => value).join() })
+  const count = others.reduce((sum, one) => sum + one.count, 0)
+  return html` · <a href="${path}">not at p=reject</a> ${count.toLocaleString('en')}`
 }
 
 /** Digests to owners: a preview, who gets them, and the switch, which is not there while no mail can be sent. */
@@ -233,8 +243,13 @@ const table = (
 <tbody>${monitors.map((monitor) => {
   const { mark, text } = monitorState(monitor)
   const { facts, labels, owner } = monitor
-  return html`<tr><td data-head="Monitor"${monitor.below !== null && html` class="below"`}><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}${monitor.below !== null && html`<br><span class="quiet">below <a href="${pathWith('/monitors', { organization: monitor.below })}">${monitor.below}</a></span>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : html`${facts.grade ?? 'not known'} ${facts.score ?? ''}`}</td><td data-head="Worst finding">${worstInWords(monitor)}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${phaseInWords(facts)}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && ' · '}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td class="wide" data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${facts === null && html`${short(lastInWords(monitor.last))}<br>`}${timeOf(monitor.last.time)}`}</td></tr>`
+  return html`<tr><td data-head="Monitor"${monitor.below !== null && html` class="below"`}><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a>${monitor.name !== '' && html`<br><code>${monitor.target}</code>`}${monitor.below !== null && html`<br><span class="quiet">below <a href="${pathWith('/monitors', { organization: monitor.below })}">${monitor.below}</a></span>`}</td><td data-head="State">${marked(mark, text)}</td><td data-head="Grade">${facts === null ? '–' : html`${facts.grade ?? 'not known'} ${facts.score ?? ''}`}</td><td data-head="Worst finding">${worstInWords(monitor)}${monitor.changed_at !== null && html`<br><span class="quiet">since ${timeOf(monitor.changed_at)}</span>`}</td><td data-head="DMARC">${dmarcCell(facts)}</td><td data-head="Labels">${labels.map((label, i) => html`${i > 0 && ', '}<a href="${pathWith('/monitors', { label })}">${label}</a>`)}${owner !== null && html`${labels.length > 0 && ' · '}${owner}`}${labels.length === 0 && owner === null && '–'}</td><td class="wide" data-head="Over time">${lines.get(monitor.id)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`${facts === null && html`${short(lastInWords(monitor.last))}<br>`}${timeOf(monitor.last.time)}`}</td></tr>`
 })}</tbody></table></div>`
+
+function dmarcCell(facts: MonitorAnswer['facts']): Html {
+  const { policy, why } = dmarcInWords(facts)
+  return html`${policy}${why !== undefined && html`<br><span class="quiet">${why}</span>`}`
+}
 
 /** Maximum number of characters of a reason in the row of a monitor; its page has all of it. */
 const SHORT = 80

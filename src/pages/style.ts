@@ -117,7 +117,7 @@ progress { width: 100%; height: .8rem; accent-color: var(--link) }
 .wall { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 0 var(--s4); align-items: start } .wall > .check { margin: var(--s2) 0 } .wall > :not(.check), .wall > :has(.scroll) { grid-column: 1 / -1; min-width: 0 }
 
 /* Monitors, jobs. */
-time { white-space: nowrap } time small { color: var(--quiet); font-size: inherit }
+time { white-space: nowrap } time small { color: var(--quiet); font-size: inherit } time small::before { content: " · " } @media (min-width: 48rem) { td time small { display: block } td time small::before { content: "" } }
 
 /* Documents. */
 .document { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 var(--s6) } .document > * { grid-column: 1; min-width: 0 }

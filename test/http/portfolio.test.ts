@@ -161,6 +161,10 @@ describe('a portfolio', () => {
     ['phase=parked', 5],
     ['phase=inherited', 3],
     ['policy=reject&label=law,%20faculty', 12],
+    ['policy=reject,none', 29],
+    ['policy=none,absent', 16],
+    ['grade=A,A%2B&phase=enforced,parked', 17],
+    ['state=ok,bad,unknown', 29],
     ['role=parked', 5],
     ['state=unknown', 0],
     ['q=%25', 0],
@@ -178,6 +182,7 @@ describe('a portfolio', () => {
   it.each<[query: string, code: string]>([
     ['grade=Z', 'invalid_parameter'],
     ['colour=red', 'unknown_parameter'],
+    ['policy=none,nothing', 'invalid_parameter'],
     ['changed_since=yesterday', 'invalid_parameter'],
   ])('?%s is %s', async (query, code) => expect((await get(`/v1/monitors?${query}`)).json().code).toBe(code))
 

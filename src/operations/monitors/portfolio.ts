@@ -46,7 +46,10 @@ const wordParam = (words: readonly string[], description: string) =>
   optional(
     textParam<string>(
       'invalid_parameter',
-      (text) => (words.includes(text) ? parsed(text) : problem(valueProblem('choice', { text, known: words }))),
+      (text) => {
+        const unknown = text.split(',').find((word) => !words.includes(word))
+        return unknown === undefined ? parsed(text) : problem(valueProblem('choice', { text: unknown, known: words }))
+      },
       { description, group: 'answer', choices: words },
     ),
   )
@@ -67,7 +70,7 @@ function lineFilter(description: string, max: number) {
   return { ...param, group: 'answer' as const }
 }
 
-/** Which monitors: parameters that lists, counts, exports and changes of many have in common. */
+/** Which monitors (a word may be several, divided by commas): parameters that lists, counts, exports and changes of many have in common. */
 export const filterParams = {
   label: lineFilter('with this label', 60),
   organization: lineFilter('at or below this domain', 253),
@@ -76,7 +79,7 @@ export const filterParams = {
   grade: wordParam(['A+', 'A', 'B', 'C', 'D', 'F', 'unknown'], 'grade'),
   role: lineFilter('role, such as parked', 40),
   provider: lineFilter('mail provider, other or none', 60),
-  policy: wordParam(policy.options, 'with this DMARC policy'),
+  policy: wordParam(policy.options, 'DMARC policy, or several'),
   phase: wordParam(phase.options, 'phase of DMARC'),
   mta_sts: wordParam(mta_sts.options, 'with this mode of MTA-STS'),
   dnssec: wordParam(dnssec.options, 'with this state of DNSSEC'),
@@ -96,14 +99,18 @@ export function filterOf({ caller, now }: Pick<Call, 'caller' | 'now'>, input: F
   if (no_reports && (caller?.maySeeReports === false || caller?.domains !== undefined))
     throw monitorInputError('reports_filter', undefined, { parameter: 'no_reports', at: 'no_reports' })
   const facts = Object.fromEntries(
-    FILTERED_FACTS.flatMap((fact) => (input[fact] === undefined ? [] : [[fact, input[fact]]])),
+    FILTERED_FACTS.flatMap((fact) => {
+      const value = input[fact]
+      if (value === undefined) return []
+      return [[fact, fact === 'provider' || fact === 'role' ? [value] : value.split(',')]]
+    }),
   )
   return {
     facts,
     ...(label !== undefined && { label }),
     ...(organization !== undefined && { organization: organization.toLowerCase() }),
     ...(owner !== undefined && { contact: owner.toLowerCase() }),
-    ...(state !== undefined && { state: state as NonNullable<MonitorFilter['state']> }),
+    ...(state !== undefined && { states: state.split(',') }),
     ...(finding !== undefined && { finding }),
     ...(profile_not_met !== undefined && { profileNotMet: profile_not_met }),
     ...(accepted && { acceptedAt: new Date(now()) }),

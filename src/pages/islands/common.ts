@@ -61,7 +61,7 @@ function showLocalTimes(root: ParentNode): void {
     place.textContent = localOf(time)
     if (relative === '') continue
     const small = document.createElement('small')
-    small.textContent = ` · ${relative}`
+    small.textContent = relative
     place.append(small)
   }
 }

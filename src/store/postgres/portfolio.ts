@@ -12,8 +12,10 @@ export type MonitorFilter = {
   readonly organization?: string
   /** Mail address of who is responsible, lower case. */
   readonly contact?: string
-  readonly state?: 'ok' | 'bad' | 'unknown'
-  readonly facts: { readonly [Fact in FilteredFact]?: string }
+  /** In one of these states. */
+  readonly states?: readonly string[]
+  /** With one of these values of each fact. */
+  readonly facts: { readonly [Fact in FilteredFact]?: readonly string[] }
   /** Id of a finding. */
   readonly finding?: string
   /** A profile of which a rule is not met. */
@@ -54,18 +56,29 @@ type ListedMonitor = MonitorRow & { readonly place: MonitorPlace }
 const likeText = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 function conditionOf(filter: MonitorFilter): RawBuilder<unknown> {
-  const { owner, label, organization, contact, state, facts, finding, acceptedAt, noReportsSince, changedSince, text } =
-    filter
+  const {
+    owner,
+    label,
+    organization,
+    contact,
+    states,
+    facts,
+    finding,
+    acceptedAt,
+    noReportsSince,
+    changedSince,
+    text,
+  } = filter
   const { profileNotMet } = filter
   const all: RawBuilder<unknown>[] = [sql`true`]
   if (owner !== undefined) all.push(sql`owner = ${owner}`)
   if (label !== undefined) all.push(sql`labels @> ARRAY[${label}]::text[]`)
   if (organization !== undefined) all.push(sql`organization = ${organization}`)
   if (contact !== undefined) all.push(sql`lower(contact) = ${contact}`)
-  if (state !== undefined) all.push(sql`state = ${state}`)
+  if (states !== undefined) all.push(sql`state = ANY (${states}::text[])`)
   for (const fact of FILTERED_FACTS) {
-    const value = facts[fact]
-    if (value !== undefined) all.push(sql`coalesce(facts ->> ${sql.lit(fact)}, 'unknown') = ${value}`)
+    const values = facts[fact]
+    if (values !== undefined) all.push(sql`coalesce(facts ->> ${sql.lit(fact)}, 'unknown') = ANY (${values}::text[])`)
   }
   if (finding !== undefined) all.push(sql`facts -> 'findings' @> ${JSON.stringify([finding])}::jsonb`)
   if (profileNotMet !== undefined) all.push(sql`facts -> 'profiles' ->> ${profileNotMet} = 'not_met'`)
