@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type PlanAnswer, planAnswer } from '../answers/plan.ts'
-import { asTheyCome } from '../base/at-most.ts'
+import { asTheyCome, only } from '../base/at-most.ts'
 import { AppError } from '../base/errors.ts'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import type { CheckInput } from '../checks/check.ts'
@@ -101,11 +101,7 @@ const inputOf = (
 function planReply(answer: PlanAnswer, format: string, provider: TerraformProvider): Reply<PlanAnswer> {
   if (!isPlanFormat(format)) return ok(answer)
   const { contentType, text } = formatPlan(answer, format, provider)
-  return { status: 200, stream: { contentType, text: once(text) } }
-}
-
-async function* once(text: string): AsyncIterable<string> {
-  yield text
+  return { status: 200, stream: { contentType, text: only(text) } }
 }
 
 const MAX_SENDERS = 20

@@ -75,7 +75,7 @@ const logOptions = (config: Config): LogOptions => ({
 const actions: Actions = {
   serve: async (flags) => {
     const { config } = loadConfig(byKey(configFlags, flags))
-    const [{ serve }, { createLogger }] = await Promise.all([import('./serve.ts'), import('../log.ts')])
+    const [{ serve }, { createLogger }] = await Promise.all([import('./service.ts'), import('../log.ts')])
     return serve(config, createLogger(logOptions(config)), version)
   },
   config: async (flags) => {

@@ -1,33 +1,37 @@
 import type { DoctorAnswer } from '../answers/pool.ts'
+import { keysOf } from '../base/json.ts'
 import { counted } from '../base/text.ts'
+import type { Logger } from '../log.ts'
 import { formatServer } from '../net/dns/system.ts'
 import { doctor } from '../operations/doctor.ts'
 import { executor } from '../operations/execute.ts'
-import type { Service } from './service.ts'
+import type { Provide } from '../operations/operation.ts'
+import type { Access } from './access.ts'
+import type { Outside } from './world.ts'
+
+type Started = {
+  readonly outside: Outside
+  readonly provide: Provide
+  readonly logger: Logger
+  readonly access: Access
+}
 
 /** What an operator has to know after the start, in the order of the lines. */
-type Look = {
-  readonly address: string
-  readonly key: string
-  readonly resolver: string
-  readonly port_25: string
-  readonly database: string
-  readonly next: string
-}
-const LABELS: Readonly<Record<keyof Look, string>> = {
+const LABELS = {
   address: 'Address',
   key: 'API key',
   resolver: 'Resolver',
   port_25: 'Port 25',
   database: 'Database',
   next: 'Next',
-}
+} as const
+type Look = Readonly<Record<keyof typeof LABELS, string>>
 
 /**
  * Says once, after the start, what this machine can do: six lines on a terminal, one object in a JSON log. It is what
  * `doctor` says, shorter. Never rejects; says nothing when the service ends before, except a key that nobody has seen.
  */
-export async function tellFirstLook(service: Service, url: string, signal: AbortSignal): Promise<void> {
+export async function tellFirstLook(service: Started, url: string, signal: AbortSignal): Promise<void> {
   const { outside, provide, logger, access } = service
   const isTerminal = process.stderr.isTTY
   let made = isTerminal && access.made !== undefined ? `${access.made} (created now, not shown again)` : undefined
@@ -48,11 +52,13 @@ export async function tellFirstLook(service: Service, url: string, signal: Abort
 
 /** The lines, with their labels in one column. */
 export const linesOf = (look: Look): string =>
-  (Object.keys(LABELS) as (keyof Look)[]).map((key) => `${LABELS[key].padEnd(10)}${look[key]}`).join('\n')
+  keysOf(LABELS)
+    .map((key) => `${LABELS[key].padEnd(10)}${look[key]}`)
+    .join('\n')
 
 /** What is said of the answer of `doctor`. */
 export function lookOf(
-  { access, outside }: Pick<Service, 'access' | 'outside'>,
+  { access, outside }: Pick<Started, 'access' | 'outside'>,
   url: string,
   seen: DoctorAnswer,
 ): Look {

@@ -57,8 +57,7 @@ export async function importFiles(paths: readonly string[], config: Config, setu
   try {
     const { reports } = await made.provide(['reports'])
     const take: Take = remote === undefined ? importedBy(reports) : askedOf(remote, config.maxReport)
-    const all: ReportsImportAnswer = { reports: [], refused: [], failure_reports: 0, foreign_rows: 0 }
-    const sums = { reports: [...all.reports], refused: [...all.refused], failure_reports: 0, foreign_rows: 0 }
+    const answers: ReportsImportAnswer[] = []
     let worst = 0
     /** A fault of one file or message: the others are read. */
     const faultOf = (path: string) => (error: unknown) => {
@@ -69,15 +68,16 @@ export async function importFiles(paths: readonly string[], config: Config, setu
     for (const path of paths) {
       if (path === '-') await importMessage(config, reports, outside.world)
       else
-        for (const file of filesBelow(path, faultOf)) {
-          const one = await importFile(take, file, config.maxReport, faultOf)
-          sums.reports.push(...one.reports)
-          sums.refused.push(...one.refused)
-          sums.failure_reports += one.failure_reports
-          sums.foreign_rows += one.foreign_rows
-        }
+        for (const file of filesBelow(path, faultOf))
+          answers.push(...(await importFile(take, file, config.maxReport, faultOf)))
     }
     if (paths.every((path) => path === '-')) return 0
+    const sums: ReportsImportAnswer = {
+      reports: answers.flatMap((one) => one.reports),
+      refused: answers.flatMap((one) => one.refused),
+      failure_reports: answers.reduce((sum, one) => sum + one.failure_reports, 0),
+      foreign_rows: answers.reduce((sum, one) => sum + one.foreign_rows, 0),
+    }
     if (!paths.includes('-') && sums.reports.length + sums.refused.length + sums.failure_reports === 0) {
       if (worst === 0)
         complain(`mailsonde: there is no report in ${paths.map((path) => printable(path, 200)).join(', ')}`)
@@ -174,7 +174,7 @@ async function importFile(
   { path, isNamed }: Found,
   maxOctets: number,
   faultOf: (name: string) => (error: unknown) => void,
-): Promise<ReportsImportAnswer> {
+): Promise<readonly ReportsImportAnswer[]> {
   const answers: ReportsImportAnswer[] = []
   const signal = AbortSignal.timeout(IMPORT_MS)
   try {
@@ -183,12 +183,7 @@ async function importFile(
   } catch (error) {
     faultOf(path)(error)
   }
-  return {
-    reports: answers.flatMap((one) => one.reports),
-    refused: answers.flatMap((one) => one.refused),
-    failure_reports: answers.reduce((sum, one) => sum + one.failure_reports, 0),
-    foreign_rows: answers.reduce((sum, one) => sum + one.foreign_rows, 0),
-  }
+  return answers
 }
 
 /** `isNamed`: by a person, who may mean what a link leads to. */

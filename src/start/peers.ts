@@ -25,8 +25,7 @@ export async function createPeers(
     reachable: guard({ allowed: config.allowNetworks }),
     plain: (address: Ip): boolean => config.allowNetworks.some((network) => contains(network, address)),
   }
-  const common = { resolve: world.resolve, ca: tls.getCACertificates('extra'), userAgent: `mailsonde/${version}` }
-  const call = peerCaller({ ...rules, ...common })
+  const call = peerCaller({ ...rules, ...callsOf({ world, version }) })
   const self = await selfOf(config, world, { version, addresses })
   const { peerSecret: secret, peerTtl: ttlMs } = config
   const peers = peerRegistry({
@@ -61,9 +60,7 @@ export function startJoining(
   const allowed = (address: Ip): boolean => config.allowNetworks.some((network) => contains(network, address))
   const isLoopback = (address: Ip): boolean => rangeOf(address) === 'loopback'
   const call = peerCaller({
-    resolve: world.resolve,
-    ca: tls.getCACertificates('extra'),
-    userAgent: `mailsonde/${version}`,
+    ...callsOf({ world, version }),
     reachable: (address) => isPublic(address) || allowed(address) || isLoopback(address),
     plain: (address) => allowed(address) || isLoopback(address),
   })
@@ -73,6 +70,12 @@ export function startJoining(
       signal,
     )
 }
+
+const callsOf = ({ world, version }: Pick<Outside, 'world' | 'version'>) => ({
+  resolve: world.resolve,
+  ca: tls.getCACertificates('extra'),
+  userAgent: `mailsonde/${version}`,
+})
 
 async function selfOf(
   config: Config,

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { Socket } from 'node:net'
+import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { sleep, within } from '../base/deadline.ts'
 import { AppError, codeOf } from '../base/errors.ts'
@@ -15,19 +16,20 @@ import type { Load } from '../peers/peer.ts'
 import { StoreError } from '../store/contract.ts'
 import { openKeyFile } from '../store/key-file.ts'
 import { type Access, openAccess } from './access.ts'
-import { hasDatabase, ownSocket } from './data-folder.ts'
+import { hasDatabase, ownSocket, warnOfOpenFolder } from './data-folder.ts'
 import { createDeps, type Made } from './deps.ts'
+import { tellFirstLook } from './first-look.ts'
 import { keyPath } from './keys.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { knowsPeers, openSite } from './pages.ts'
 import { startJoining } from './peers.ts'
-import { isNotListening, keyError, serviceStartError } from './problems.ts'
+import { isNotListening, keyError, optionError, serviceStartError } from './problems.ts'
 import { type Outside, openOutside } from './world.ts'
 
 /** Time that running requests have after SIGTERM, ms. */
-export const DRAIN_MS = 30_000
+const DRAIN_MS = 30_000
 /** Time that the private database server has to stop after that, ms. */
-export const STOP_MS = 17_000
+const STOP_MS = 17_000
 
 export type Service = Omit<Made, 'tryOptions'> & {
   readonly config: Config
@@ -39,10 +41,42 @@ export type Service = Omit<Made, 'tryOptions'> & {
 }
 
 /**
+ * Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0.
+ */
+export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
+  if (config.accept !== undefined) throw optionError('accept', undefined, { at: '--accept' })
+  const service = await openService(config, logger, version)
+  const { metrics, outside } = service
+  warnOfOpenFolder(config.dataDir, outside.world.log)
+  let draining = false
+  const app = await openHttp(service, () => draining)
+  metrics.watch(service.provide, outside.world.now, app.underWay, outside.lane.stats)
+  const leaving = new AbortController()
+  const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
+  const background = await startBackground(service, { load, signal: leaving.signal })
+  const url = await listen(app, config)
+  tellListening(service, url)
+  void tellFirstLook(service, url, leaving.signal)
+  return new Promise((resolve) => {
+    closeWithGrace({ delay: DRAIN_MS + STOP_MS, logger: false }, async ({ err, signal }) => {
+      if (err) logger.error({ err }, 'an unexpected error ends the service')
+      draining = true
+      leaving.abort()
+      const ends = Promise.all([background.close(), service.handBack()])
+      logger.info({ signal }, 'stopping: waiting for running requests')
+      await Promise.all([drained(app), ends])
+      await service.shutDown()
+      await outside.close()
+      resolve(err ? 1 : 0)
+    })
+  })
+}
+
+/**
  * Creates what a service needs to listen; the rest is created when it is first needed. Throws
  * AppError for an option that cannot be used, and if a needed key cannot be stored.
  */
-export async function openService(config: Config, logger: Logger, version: string): Promise<Service> {
+async function openService(config: Config, logger: Logger, version: string): Promise<Service> {
   const metrics = createMetrics()
   const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
   const { tryOptions, ...made } = createDeps(config, outside, metrics.verified)
@@ -52,7 +86,7 @@ export async function openService(config: Config, logger: Logger, version: strin
 }
 
 /** The HTTP adapter of a service, ready to listen. `draining`: whether the service stops. */
-export async function openHttp(
+async function openHttp(
   { config, logger, version, metrics, outside, provide, access }: Service,
   draining: () => boolean,
 ): Promise<FastifyInstance> {
@@ -98,7 +132,7 @@ export async function openHttp(
 const FORM_OCTETS = 65_536
 
 /** What a service does without being asked: nodes, mail, jobs, monitors, and the listings of its sources. */
-export async function startBackground(
+async function startBackground(
   { config, logger, outside, provide, access }: Service,
   { load, signal }: { readonly load: () => Load; readonly signal: AbortSignal },
 ): Promise<{ readonly close: () => Promise<unknown> }> {
@@ -125,10 +159,7 @@ export async function startBackground(
  * Tells the operator where the service listens. A key of the first start is told here, outside of the log, unless the
  * lines on a terminal have it.
  */
-export function tellListening(
-  { config, logger, access }: Pick<Service, 'config' | 'logger' | 'access'>,
-  url: string,
-): void {
+function tellListening({ config, logger, access }: Pick<Service, 'config' | 'logger' | 'access'>, url: string): void {
   if (access.made !== undefined && !process.stderr.isTTY)
     process.stderr.write(
       `\nAn API key was created, because ${config.host} is not loopback. It is not shown again:\n\n    ${access.made}\n\n`,
@@ -244,7 +275,7 @@ async function keepPoolFresh(
 }
 
 /** Waits until running requests have ended, at most 30 s, and closes connections as they become idle. */
-export async function drained(app: FastifyInstance): Promise<void> {
+async function drained(app: FastifyInstance): Promise<void> {
   const closed = app.close()
   const late = new Promise<void>((resolve) => setTimeout(resolve, DRAIN_MS).unref())
   const sweep = setInterval(() => app.server.closeIdleConnections(), 100)

@@ -10,7 +10,7 @@ import { startProgram } from '../../test/lab/program.ts'
 import { loadConfig } from '../config.ts'
 import { fetchOver } from '../net/unix-socket.ts'
 import { ownSocket } from './data-folder.ts'
-import { serve } from './serve.ts'
+import { serve } from './service.ts'
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'mailsonde-'))
 const start = (flags: Record<string, string | readonly string[]>): Promise<number> =>
