@@ -96,10 +96,14 @@ function* undescribed(value: unknown, at: string): Generator<string> {
   for (const [key, item] of Object.entries(value)) if (key !== 'example') yield* undescribed(item, `${at}/${key}`)
 }
 
-it('every field of every answer has a description', () => {
+it('every field of every answer, and of what is sent, has a description', () => {
   const responses = Object.values(document.paths as Record<string, Node>).flatMap((path) =>
-    Object.values(path).flatMap((operation) => (isNode(operation) ? [operation.responses] : [])),
+    Object.values(path).flatMap((operation) => (isNode(operation) ? [operation.responses, operation.requestBody] : [])),
   )
-  const found = [...undescribed(responses, ''), ...undescribed(Reflect.get(document.components as Node, 'schemas'), '')]
+  const found = [
+    ...undescribed(responses, ''),
+    ...undescribed(document.webhooks, ''),
+    ...undescribed(Reflect.get(document.components as Node, 'schemas'), ''),
+  ]
   expect([...new Set(found.map((one) => one.replace(/^.*\.(?=[^.]*$)/, '')))]).toEqual([])
 })

@@ -1,5 +1,5 @@
 /**
- * What a field of an answer is, by its name, one a line: for those whose schema does not say more. A field that means
+ * What a field of an answer, or of an object that is sent, is, by its name, one a line: for those whose schema does not say more. A field that means
  * something else in its place has a description there.
  */
 const WORDS = `
@@ -7,6 +7,7 @@ A|listings of tier A
 about|what it is about
 action|what is done with it
 active|what is in progress now
+add_labels|labels to add
 address|an IP address, or a mail address where the object is about mail
 addresses|the addresses, each with what is known of it
 adkim|alignment of DKIM: r relaxed, s strict
@@ -45,6 +46,8 @@ banner_name|the name in the greeting
 because|the reason in words
 before|before the change
 begin|where the period begins
+beside|other values at the name and type, which stay
+beside_unknown|why the other values are not known
 blacklist|the name of the list
 blacklist_summary|the listings in numbers
 blacklists|the lists, with their answers
@@ -269,6 +272,7 @@ organizational_domain|the organizational domain (RFC 9989 §4.10)
 ours|whether the sender is the owner's, by his word
 outcome|how it ended
 outdated_protocol|an old version of TLS that is still offered
+owner|the mail address of who is responsible
 parameter|the parameter that is wrong
 parent_servers|the servers that the zone above names
 passing|what passes
@@ -321,6 +325,7 @@ registered_at|when it registered
 reject|messages that were refused
 remote_mta|the server that answered
 remove|whether the records of the name and type go
+remove_labels|labels to remove
 repair|what to do
 repairs|what to repair
 report_id|the id of the report, as its sender gave it
@@ -361,6 +366,7 @@ senders|the senders
 senders_total|how many senders there are
 sent|the messages that were sent, and how they were taken
 serial|serial number of the zone
+server|the server, with its port
 servers|the name servers
 services|the services for which the key may be used
 sets|the ARC sets
@@ -394,6 +400,7 @@ tag|the tag of the CAA record
 target|what is looked at
 tcp|whether it answers over TCP
 term|the term of the record
+test|true for a message that was asked for as a test
 test_codes|what the test entry returned
 tested_at|when it was tested
 testing|whether the key is in test mode
@@ -403,12 +410,14 @@ tiers|listings by tier
 time|when
 timeout|how many did not answer in time
 times|the times
+timestamp|when it happened
 timezone|the time zone (IANA)
 title|what it is, in a few words
 tls|the TLS of the connection
 to|where it ends, or who gets it
 to_do|what to do about it
 today|the numbers of today
+token|the access token
 total|how many in all
 trace|the evaluation, step by step
 transcript|both sides of the SMTP session
@@ -440,6 +449,7 @@ verified|whether it is verified
 version|the version
 void_lookups|look-ups that found nothing, of 2
 waiting_providers|providers whose rows wait
+was|published values that it replaces
 way|the way in
 when|the conditions under which somebody is told
 why|why, in a sentence

@@ -232,7 +232,7 @@ function paramSchema({ schema, kind, choices, fallback, example }: Param): Schem
   const words = 'anyOf' in form ? undefined : choices
   const items = kind === 'list' ? words && { items: { type: 'string', enum: words } } : words && { enum: words }
   return {
-    ...form,
+    ...withWords(form),
     ...items,
     ...(fallback === undefined || kind === 'list' ? {} : { default: fallback }),
     ...(example === undefined ? {} : { examples: [kind === 'list' ? [example] : example] }),
@@ -262,6 +262,17 @@ function answerSchema(schema: z.ZodType, shapes: Record<string, Schema>): Schema
     shapes[name] = open(own) as Schema
   }
   return open(rest) as Schema
+}
+
+/** A schema in which the fields of objects have descriptions. */
+function withWords<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(withWords) as T
+  const entries = Object.entries(value).map(([key, item]) => [
+    key,
+    key === 'properties' ? describedAll(withWords(item)) : withWords(item),
+  ])
+  return Object.fromEntries(entries)
 }
 
 /** Fields with their descriptions: each its own, else what a field of its name is. */
