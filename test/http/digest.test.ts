@@ -21,6 +21,8 @@ import { labWorld } from '../lab/world.ts'
 const DAY_MS = 86_400_000
 /** A Saturday. */
 const BEGIN = Date.UTC(2026, 0, 3, 12)
+/** Owners in a test of many. */
+const MANY = Number(process.env.DIGESTS ?? 300)
 let nowMs = BEGIN
 const world = labWorld({}, { now: () => nowMs })
 const mails: Mail[] = []
@@ -113,7 +115,7 @@ const pending = async (): Promise<number> => {
   return rows[0]!.n
 }
 /** Waits until the service has nothing to do at this time of its clock. */
-const idle = () => vi.waitFor(async () => expect(await pending()).toBe(0), { timeout: 20_000, interval: 20 })
+const idle = (timeout = 20_000) => vi.waitFor(async () => expect(await pending()).toBe(0), { timeout, interval: 20 })
 const startAt = (ms: number) => {
   nowMs = ms
 }
@@ -264,6 +266,34 @@ describe('a digest', () => {
   })
 })
 
+describe('many digests', () => {
+  it('wait while the server is away: each is tried, none is lost or sent twice', async () => {
+    startAt(BEGIN)
+    await sql`
+      INSERT INTO mailsonde.monitors (id, owner, name, kind, target, domain, every_ms, options, notify, conditions, is_public, enabled, created_at, next_run, contact)
+      SELECT 'mon_many' || n, 'id-of-mine', '', 'check', 'd' || n || '.example', 'd' || n || '.example', 86400000, '{}', '[]', '["changed"]', false, false,
+        ${new Date(BEGIN)}::timestamptz, ${new Date(BEGIN)}::timestamptz, 'o' || n || '@law.example' FROM generate_series(1, ${MANY}::int) AS n`.execute(
+      database.db,
+    )
+    await sql`INSERT INTO mailsonde.monitor_points (monitor, at, status, changes)
+      SELECT number, ${new Date(BEGIN + DAY_MS)}::timestamptz, 'pass', ${JSON.stringify(changeTo('reject'))}::jsonb FROM mailsonde.monitors`.execute(
+      database.db,
+    )
+    await arm('week')
+    refuse = () => new MailError('connect ECONNREFUSED', false)
+    await reach(monday(0))
+    await idle(120_000)
+    const { rows } = await sql<{ state: string; tries: number; n: number }>`
+      SELECT state, tries, count(*)::int AS n FROM mailsonde.deliveries GROUP BY state, tries`.execute(database.db)
+    expect(rows).toEqual([{ state: 'pending', tries: 1, n: MANY }])
+    expect(mails).toEqual([])
+    refuse = undefined
+    await reach(nowMs + RETRY_MS[0]!)
+    await idle(120_000)
+    expect([mails.length, new Set(mails.map(({ to }) => to)).size]).toEqual([MANY, MANY])
+  }, 300_000)
+})
+
 describe('who gets digests', () => {
   it('has consented, or is of a domain of --mail-recipients; others are asked, a few a day', async () => {
     startAt(BEGIN)
@@ -335,7 +365,11 @@ describe('the page of digests', () => {
     const { preview } = await digest()
     expect(shown).toContain(preview!.subject)
     await add({ target: 'b.example', owner: '' })
-    expect(await page('/monitors')).toContain('href="/monitors/digest"')
+    await call('PATCH', '/v1/monitors?q=b.example', { set: { add_labels: ['<img src=x>, a'], note: '<i>note</i>' } })
+    const list = await page('/monitors')
+    expect(list).toContain('href="/monitors/digest"')
+    expect(list).toContain('&lt;img src=x&gt;, a</a>')
+    expect(list).not.toMatch(/<img src=x|<i>note/)
   })
   it('cannot turn them on while there is no submission server, and says what to set', async () => {
     startAt(BEGIN)

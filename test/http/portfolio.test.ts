@@ -132,14 +132,15 @@ describe('an import', () => {
     expect(told).toMatchObject({ created: 0, unchanged: 1, bad_rows: [{ line: 2 }] })
     expect(told.bad_rows[0]?.reason).toMatch(reason)
   })
-  it('reads a list in UTF-16 with a byte-order mark', async () => {
-    const list = Buffer.from('\ufeffdomain\tlabels\nreject0.example\tlaw, faculty\n', 'utf16le')
-    expect(await imported(list)).toMatchObject({ created: 0, unchanged: 1, bad_rows: [] })
+  it.each<[encoding: BufferEncoding, list: string]>([
+    ['utf16le', '\ufeffdomain\tlabels\nreject0.example\tlaw, faculty\n'],
+    ['utf8', '\ufeffdomain,labels\r\nreject0.example,"law, faculty"\r\n'],
+    ['latin1', 'domain|labels\nreject0.example|law, faculty\n'],
+  ])('reads a list in %s as programs write it: %j', async (encoding, list) => {
+    expect(await imported(Buffer.from(list, encoding))).toMatchObject({ created: 0, unchanged: 1, bad_rows: [] })
   })
-  it('of more than 10,000 rows stores nothing', async () => {
-    const response = await send(
-      ['domain', ...Array.from({ length: 10_001 }, (_, n) => `d${n}.many.example`)].join('\n'),
-    )
+  it.each([10_001, 100_000])('of %i rows stores nothing', async (count) => {
+    const response = await send(['domain', ...Array.from({ length: count }, (_, n) => `d${n}.many.example`)].join('\n'))
     expect([response.statusCode, response.json().code]).toEqual([413, 'payload_too_large'])
     expect(await targetsOf('q=many.example')).toEqual([])
   })
