@@ -159,7 +159,7 @@ function readCauses(said: string, codes: Codes): Read | undefined {
   }
   const opening = codes === '5xx' ? readSentence(causes.join(', '), codes) : undefined
   const read = opening ?? readSentence(said, codes)
-  if (read || codes === '4xx') return read
+  if (read) return read
   // Our address is refused, in words that no row has.
   return causes.some((text) => /US-IP/.test(text) && namesUs(text)) ? { reason: 'source_blocked' } : undefined
 }

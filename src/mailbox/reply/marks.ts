@@ -50,6 +50,7 @@ export function markReply(text: string, parties: Parties): string {
     })
     .replace(HOST, hostMark)
     .replace(TICKET, '')
+    .replace(/_(?=\p{L})/gu, ' ')
     .replace(/\s+/g, ' ')
     .trim()
 }

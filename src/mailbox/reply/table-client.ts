@@ -20,14 +20,14 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'tls_required',
-    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\bencrypted (?:connection|session)s?\b.{0,20}\b(?:only|alone)\b|\b(?:must|has to|have to|needs to) be encrypted\b|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bplain-?text (?:smtp|connections?|sessions?|mail)\b|\bupgrade to (?:tls|ssl)\b|\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\bchiffrement (?:requis|obligatoire)|\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|^(?:\d\.\d\.\d{1,3} )?(?:please )?use (?:starttls|tls)\b|\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
+    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\bencrypted (?:connection|session)s?\b.{0,20}\b(?:only|alone)\b|\b(?:must|has to|have to|needs to) be encrypted\b|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bplain-?text (?:smtp|connections?|sessions?|mail)\b|\bupgrade to (?:tls|ssl)\b|\bno unencrypted\b|\b(?:wants?|expects?) (?:starttls|tls)\b|\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\bchiffrement (?:requis|obligatoire)|\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|^(?:\d\.\d\.\d{1,3} )?(?:please )?use (?:starttls|tls)\b|\b(?:requires?|requiring|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
     'Postfix, Exchange, Exim',
     '530 5.7.0 Must issue a STARTTLS command first',
   ),
 
   us(
     'reverse_dns_required',
-    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookup|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
+    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookups?|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
     'AT&T, Sendmail',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
   ),
@@ -47,7 +47,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'greylisted',
-    /\bgr[ea]y-? ?list|\blistes? grises?\b|\blistas? gris(?:es)?\b|\bgraulist|\blista (?:grigia|cinza)\b|\bszar\S{1,3} list|сер\S{2,3} спис|грейлист|グレ[イー]リスト|灰名单|灰名單|\b(?:first|initial) (?:time|contact|attempt|delivery)\b.{0,60}(?:try|retry|again|later|defer)|you are being delayed|\b(?:you are|(?:host|sender|client) is) (?:new (?:here|to us)|a new (?:sender|host|client))\b|\b(?:not|never|n't) (?:yet )?seen\b.{0,60}\b(?:before|yet)\b|not (?:yet )?(?:on|in) (?:the |our )?whitelist.{0,40}again|(?:triplet|unknown sender\/recipient)\b.{0,40}(?:again|later|defer|yet)/,
+    /\bgr[ea]y-? ?list|\blistes? grises?\b|\blista(?:s|do)? gris(?:es)?\b|\bgraulist|\blista (?:grigia|cinza)\b|\bszar\S{1,3} list|сер\S{2,3} спис|грейлист|グレ[イー]リスト|灰名单|灰名單|\b(?:first|initial) (?:time|contact|attempt|delivery)\b.{0,60}(?:try|retry|again|later|defer)|you are being delayed|\b(?:you are|(?:host|sender|client) is) (?:new (?:here|to us)|a new (?:sender|host|client))\b|\b(?:not|never|n't) (?:yet )?seen\b.{0,60}\b(?:before|yet)\b|not (?:yet )?(?:on|in) (?:the |our )?whitelist.{0,40}again|(?:triplet|unknown sender\/recipient)\b.{0,40}(?:again|later|defer|yet)/,
     'postgrey, French, Spanish, German, Italian, Portuguese, Polish, Russian, Japanese, Chinese hosts, milters',
     '450 4.2.0 <user@example.org>: Recipient address rejected: Greylisted, see http://postgrey.schweikert.ch/help/example.org.html',
   ),

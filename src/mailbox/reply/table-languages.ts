@@ -26,7 +26,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   German: {
     box: 'empfaenger\\w{0,9}|empfanger\\w{0,9}|benutzer\\w{0,5}|nutzer|adressat|e-?mail-?adresse|adresse|konto|postfach|mailbox|speicher\\w{0,12}',
     absent:
-      'unbekannt|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|nicht mehr (?:verfue?gbar|vergeben|aktuell)|nicht i[mn] .{0,24}(?:verzeichnis|adressbuch)|gibt es (?:\\w{1,8} ){0,2}nicht',
+      'unbekannt|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|nicht mehr (?:verfue?gbar|vergeben|aktuell)|nicht i[mn] .{0,24}(?:verzeichnis|adressbuch)|kennen wir nicht|gibt es (?:\\w{1,8} ){0,2}nicht',
     no: 'unbekannte\\w?|keine?n?(?: solche\\w?)?',
     full: 'voll|uberfullt|ausgelastet|uberschritten|erschopft',
     off: 'gesperrt|deaktiviert|inaktiv|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv',
@@ -34,27 +34,28 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   Spanish: {
     box: 'usuario|destinatario|cuenta|buzon|direccion|casilla|correo',
     absent: 'no existe|desconocid|no encontrad|no se encuentra|inexistente|no (?:es )?valid|invalid',
-    no: 'no existe (?:el |la |ese |esa |tal )?',
+    no: 'no (?:existe|conocemos)(?: a)? ?(?:el |la |al |ese |esa |tal )?|(?:no hay )?ningun[ao]?',
     full: 'llen[oa]\\b|excedid|superad|agotad|sin espacio',
     off: 'deshabilitad|desactivad|suspendid|expirad|caducad|vencid|inactiv|bloquead|cancelad',
   },
   Italian: {
     box: 'utente|destinatario|destin|casella|indirizzo|account|mailbox|spazio',
     absent: 'sconosciut|errat|inesistente|non esiste|non trovat|non valid|non risulta|non presente',
+    no: 'nessuna?',
     full: 'pien[oa]\\b|esaurito',
     off: 'disabilitat|disattivat|sospes|inattiv|bloccat|chius',
   },
   Portuguese: {
     box: 'usuario|utilizador|destinatario|conta|caixa|endereco|mailbox|e-?mail',
     absent: 'nao existe|desconhecid|inexistente|nao encontrad|nao foi encontrad|nao localizad|invalid',
-    no: 'nao existe (?:o |a |esse |essa )?',
+    no: 'nao existe (?:o |a |esse |essa )?|nenhuma?',
     full: 'chei[oa]\\b|lotad[oa]|excedeu\\b.{0,30}\\b(?:espaco|limite)',
     off: 'desativad|desabilitad|suspens|inativ|bloquead|cancelad',
   },
   Dutch: {
-    box: 'gebruiker|adres|ontvanger|postbus|postvak|mailbox|account|geadresseerde',
+    box: 'gebruiker|(?:e-?mail)?adres|ontvanger|postbus|postvak|mailbox|account|geadresseerde',
     absent: 'onbekend|bestaat niet|niet gevonden|ongeldig',
-    no: 'onbekende',
+    no: 'onbekende?',
     full: 'vol\\b',
     off: 'geblokkeerd|gedeactiveerd|uitgeschakeld|opgeheven|gesloten|opgezegd',
   },
@@ -97,13 +98,14 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     box: 'пользовател|адрес|ящик|получател|аккаунт|уч[её]тн|користувач|скриньк|одержувач|отримувач|обліков|потребител|пощенск|корисник|прималац',
     absent:
       'не существует|не найден|не зарегистрирован|неизвест|отсутству|недейств|не сущ|не існу|не знайдено|невідом|відсутн|не съществува|непознат|не е намерен|не посто[иј]',
-    no: 'нет такого|так(?:ого|ой)|неизвестн\\S{2,3}',
+    no: 'нет(?: такого)?|так(?:ого|ой)|неизвестн\\S{2,3}',
     full: 'переполнен|заполнен|полон|переповнен|превышен|исчерпан',
     off: 'заблокирован|отключ[её]н|неактив|приостановлен|деактивирован|заблокован|вимкнен|деактивован',
   },
   Japanese: {
     box: 'ユーザ|宛先|メールボックス|アドレス|受信者|受信箱|アカウント|あて先|容量',
-    absent: '存在しません|存在しない|存在致しません|見つかりません|見つからない|不明|ありません|登録されていません',
+    absent:
+      '存在しません|存在しない|存在致しません|見つかりません|見つからない|不明|ありません|登録されていません|(?<![てで])(?:いません|おりません)',
     full: '一杯|いっぱい|満杯|超過|超え|オーバー|上限に達し',
     off: '停止|無効|凍結',
   },

@@ -24,7 +24,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'domain_not_found',
-    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\bno mail (?:hosts?|servers?|exchangers?) for\b|\bdomain (?:is )?not (?:in use|used)\b|\b(?:unknown|invalid|bad|non-?exist[ae]nt) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|unroutable (?:mail )?domain|unrouteable (?:mail )?domain|no route found to (?:the )?(?:domain|host)|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|unknown (?:to|here)|not reachable|is invalid|non-?existent)|domain owner has changed|\bmx records? points? to (?:non-?existent|local)|\bmx record indicated no|\bhost (?:address )?look-?ups? failed permanently|\brecipient domain must exist/,
+    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\bno mail (?:hosts?|servers?|exchangers?) for\b|\bno mx (?:record )?for DOMAIN|\bdomain (?:is )?not (?:in use|used)\b|\b(?:unknown|invalid|bad|non-?exist[ae]nt) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|unroutable (?:mail )?domain|unrouteable (?:mail )?domain|no route found to (?:the )?(?:domain|host)|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|unknown (?:to|here)|not reachable|is invalid|non-?existent)|domain owner has changed|\bmx records? points? to (?:non-?existent|local)|\brecord indicated no\b|\bno match\w{0,2} to nameserver|\bhost (?:address )?look-?ups? failed permanently|\brecipient domain must exist/,
     'GMX',
     '554 The mail could not be delivered to the recipient because the domain is not reachable. Please check the domain and try again',
   ),
@@ -74,13 +74,13 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\bnot in (?:the |our |my )?(?:recipient|user|directory|local|list of|mailbox|address)|\bnot listed in\b.{0,40}\b(?:directory|address book)|\bnot (?:our|a) customer|\bis not a (?:valid|known|local|registered) (?:user|mailbox|recipient|address|e-?mail|account)|\bnot a valid (?:\S{1,16} )?(?:user|mailbox|recipient|address|e-?mail|account)/,
+    /\bnot in (?:the |our |my )?(?:recipient|user|directory|local|list of|mailbox|address)|\bnot listed in\b.{0,40}\b(?:directory|address book)|\bnot (?:our|a) customer|\bis not a (?:valid|known|local|registered) (?:user|mailbox|recipient|address|e-?mail|account)|\blist of allowed recipients\b|\bnot (?:a valid|an? recogni[sz]ed) (?:\S{1,16} )?(?:user|mailbox|recipient|address|e-?mail|account)/,
     'ZeroSpam, Domino',
     '554 5.7.1 <user@example.com>: Recipient address rejected: Not in recipient list',
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:mailbox|user|recipient|account|owner|customer|address|person)\b.{0,30}\b(?:has moved|has been (?:deleted|removed|replaced)|(?:was |is )?(?:deleted|removed) by|was (?:deleted|removed)|is deleted|has left|owner has changed|no longer (?:works|on server|employed|with us))|\bhas been replaced by\b|user not local/,
+    /\b(?:mailbox|user|recipient|account|owner|customer|address|person|e-?mail)\b.{0,30}\b(?:has moved|has changed|has been (?:deleted|removed|replaced)|(?:was |is )?(?:deleted|removed) by|was (?:deleted|removed)|is deleted|has left|owner has changed|no longer (?:works|on server|employed|with us))|\bhas been replaced by\b|user not local/,
     'RFC 5321 §3.4',
     '550 5.1.6 recipient no longer on server: user@example.go.jp',
   ),
@@ -106,7 +106,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
 
   gone(
     'mailbox_not_found',
-    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account|address) (?:is )?not (?:present|registered|provisioned|configured|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:(?:was )?not found|(?:is )?not (?:used|in use))\.?$|\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
+    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account|address) (?:is )?not (?:present|registered|provisioned|configured|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b|\bknow (?:nobody|no ?one)\b|\buser path (?:no|does not) exist|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:(?:was )?not found|(?:is )?not (?:used|in use))\.?$|\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
     'Sendmail, Domino, SVR4 mailers',
     "550 5.1.1 Can't open mailbox for user",
   ),

@@ -33,7 +33,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   forGood(
     // Before the words of a host that is not permitted.
     'relay_denied',
-    /\bnot (?:permitted|allowed|authori[sz]ed) to (?:accept|receive|handle) (?:any )?(?:e-?mails?|mail|messages) for\b|\bpop[- ]before[- ]smtp\b|(?:不允许|不允許|禁止|拒绝|拒絕)中[继繼]|中[继繼継].{0,8}(?:拒绝|拒絕|拒否|禁止|許可されて|できません)|\brelais\b.{0,20}\b(?:interdit|refus|non autoris)|\bweiterleitung\b.{0,20}\b(?:nicht|verweigert|verboten)|\b(?:reenvio|retransmis\w{2,4}|inoltro|encaminhamento)\b.{0,20}\b(?:no |nao |non |denegad|negad|negat|proibid|prohibid|vietat)|(?:ретрансляц|пересылк)\S{0,3}.{0,20}(?:запрещ|не разреш)|\bmay (?:not )?relay\b|\bopen relay\w{0,3} (?:is )?not (?:allowed|permitted)|\brequires? authentication\b.{0,60}\b(?:non-?local|remote|external|foreign)\b|(?<!open )\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3}|permitted|allowed|authentication required)\b.{0,30}\b(?:for|to|through) relay|\b(?:polic|prohibit|refus|den(?:y|ies)|reject|disallow)\w{0,4}\b(?:(?!unknown).){0,30}\brelay/,
+    /\bnot (?:permitted|allowed|authori[sz]ed) to (?:accept|receive|handle) (?:any )?(?:e-?mails?|mail|messages) for\b|\bpop[- ]before[- ]smtp\b|\breceive your mail before sending\b|\bonly (?:allowed|permitted) (?:with|after) auth\w+|\brelay\w{0,3} (?:needs|requires)\b|\bnot configured for (?:(?:that|this) domain|DOMAIN)|(?:不允许|不允許|禁止|拒绝|拒絕)中[继繼]|中[继繼継].{0,8}(?:拒绝|拒絕|拒否|禁止|許可されて|できません)|\brelais\b.{0,20}\b(?:interdit|refus|non autoris|nicht|verboten)|\bweiterleitung\b.{0,20}\b(?:nicht|verweigert|verboten)|\b(?:reenvio|retransmis\w{2,4}|inoltro|encaminhamento)\b.{0,20}\b(?:no |nao |non |denegad|negad|negat|proibid|prohibid|vietat)|(?:ретрансляц|пересылк)\S{0,3}.{0,20}(?:запрещ|не разреш)|\bmay (?:not )?relay\b|\bopen relay\w{0,3} (?:is )?not (?:allowed|permitted)|\brequires? authentication\b.{0,60}\b(?:non-?local|remote|external|foreign)\b|(?<!open )\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3}|permitted|allowed|authentication required)\b.{0,30}\b(?:for|to|through) relay|\b(?:polic|prohibit|refus|den(?:y|ies)|reject|disallow)\w{0,4}\b(?:(?!unknown).){0,30}\brelay/,
     'Domino',
     '554 Relay rejected for policy reasons.',
   ),
@@ -45,7 +45,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /\b(?:hourly|daily|weekly) (?:\w{1,12} ){0,3}limit|\b\d+ (?:requests?|messages?|mails?|e-?mails?|recipients?|connections?) ?(?:\/|per|an?) ?(?:second|minute|hour|day)\b|\bsende?rate\b|\b(?:max\w{0,4}|limit|number)\b.{0,30}\b(?:connections?|sessions?)\b.{0,40}\bexceed|\b(?:max(?:imum)?|limit\w{0,2}|more than|at most|exceed\w{0,3})\b.{0,40}\b(?:requests?|messages?|mails?|e-?mails?|recipients?|rcpts?|connections?|deliver(?:y|ies)|attempts?|sessions?|commands?)\b.{0,15}(?:\b(?:per|every|an?|in (?:one|the last))|\/) ?(?:second|sec|minute|min|hour|day|session)\b/,
+    /\b(?:hourly|daily|weekly) (?:\w{1,12} ){0,3}limit|\b\d+ (?:requests?|messages?|mails?|e-?mails?|recipients?|connections?) ?(?:\/|per|an?) ?(?:second|minute|hour|day)\b|\bsende?rate\b|\byou(?:'ve| have)? sent \d+ (?:messages|mails|e-?mails)\b|\b(?:max\w{0,4}|limit|number)\b.{0,30}\b(?:connections?|sessions?)\b.{0,40}\bexceed|\b(?:max(?:imum)?|limit\w{0,2}|more than|at most|exceed\w{0,3})\b.{0,40}\b(?:requests?|messages?|mails?|e-?mails?|recipients?|rcpts?|connections?|deliver(?:y|ies)|attempts?|sessions?|commands?)\b.{0,15}(?:\b(?:per|every|an?|in (?:one|the last))|\/) ?(?:second|sec|minute|min|hour|day|session)\b/,
     'postfwd',
     '450 4.7.1 <user@example.org>: Recipient address rejected: sorry, max 10 requests per minute exceeded (rate)',
   ),
@@ -57,7 +57,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /too many (?:errors|unknown|invalid|bad|failed|non-?existent|wrong)|zu viele|trop de (?:connexions|messages|connections|destinataires)|demasiad\S{2} (?:conexiones|mensajes|destinatarios)|troppi|demais|muitos|слишком много|за много|zbyt wiele|te veel|\brate control\b|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
+    /too many (?:errors|unknown|invalid|bad|failed|non-?existent|wrong)|zu viele|trop de (?:connexions|messages|connections|destinataires)|demasiad\S{2} (?:conexiones|mensajes|destinatarios)|tropp[ie]|demais|muit[oa]s|слишком много|за много|zbyt wiele|te veel|\brate control\b|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
     'iCloud, Exchange Online',
     '421 4.7.0 me.com Error: too many errors',
   ),
@@ -139,7 +139,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\byour access to (?:submit|this|our)\b.{0,60}\b(?:reject|denied|block)|\b(?:mail|access|connections?) from your (?:location|country|region|network|provider)\b|\b(?:not|n't|never) (?:accept|allow|permit) (?:any )?(?:connections?|mail|traffic) from (?:your|this) (?:ip|host|server|network|address)\b|\byou are not welcome\b|\b(?:country|region)\b.{0,40}\b(?:not (?:accepted|allowed|permitted|welcome)|block|refus|reject|denied|bann)|\b(?:mail|access|connections?) from (?:\w{1,12} ){0,2}(?:cloud|hosting|hosters?|data ?cent(?:er|re)s?|vps)\b|US-IP\]? is in a (?:country|region|network)\b|\bnot (?:yet )?(?:allowed|authori[sz]ed|permitted) (?:access\b|to (?:deliver|submit) (?:mail|messages))/,
+    /\byour access to (?:submit|this|our)\b.{0,60}\b(?:reject|denied|block)|\b(?:mail|access|connections?) from your (?:location|country|region|network|provider)\b|\b(?:not|n't|never) (?:accept|allow|permit) (?:any )?(?:connections?|mail|traffic) from (?:your|this) (?:ip|host|server|network|address)\b|\byou are not welcome\b|\b(?:subnet|net ?block|provider|as ?\d{1,7}|tor (?:exit )?nodes?)\b.{0,40}\b(?:block|refus|reject|denied|not (?:accepted|allowed|permitted)|may not)|\b(?:country|region)\b.{0,40}\b(?:not (?:accepted|allowed|permitted|welcome)|block|refus|reject|denied|bann)|\b(?:mail|access|connections?) from (?:\w{1,12} ){0,2}(?:cloud|hosting|hosters?|data ?cent(?:er|re)s?|vps)\b|US-IP\]? is in a (?:country|region|network)\b|\bnot (?:yet )?(?:allowed|authori[sz]ed|permitted) (?:access\b|to (?:deliver|submit) (?:mail|messages))/,
     'Cisco Secure Email',
     '550 #5.7.1 Your access to submit messages to this e-mail system has been rejected.',
   ),
