@@ -178,15 +178,15 @@ const bracketed: Step = (text) => {
   return isOpen ? { value: text.slice(1), taken: ['brackets'] } : undefined
 }
 
-/** `joe@example.org (Joe)`, `joe@example.org # left`: a comment behind the address. */
+/** `joe@example.org (Joe)`, `joe@example.org # left`, `joe@example.org - Joe`: a comment behind the address. */
 const uncommented: Step = (text) => {
-  const address = /^([^\s()]+@[^\s()@]+)(?:\s*\([^()@]*\)|\s+(?:#|\/\/)[^@]*)$/.exec(text)?.[1]
+  const address = /^([^\s()]+@[^\s()@]+)(?:\s*\([^()@]*\)|\s+(?:#|\/\/|[-–—]\s|\p{Lu})[^@]*)$/u.exec(text)?.[1]
   return address === undefined ? undefined : { value: address, taken: ['name'] }
 }
 
 /** Numbers and bullets of a list: `1. joe@example.org`, `- joe@example.org`. */
 const unlisted: Step = (text) => {
-  const mark = /^(?:[-*+•·‣▪◦–—]|\(?\d{1,6}[.):])\s+(?=\S)/.exec(text)?.[0]
+  const mark = /^(?:[-*+•·‣▪◦–—>]|\(?\d{1,6}[.):])\s+(?=\S)/.exec(text)?.[0]
   return mark === undefined ? undefined : { value: text.slice(mark.length), taken: ['label'] }
 }
 

@@ -183,18 +183,18 @@ function resumable<T>(from: AsyncIterable<T>): AsyncIterable<T> {
 }
 
 /**
- * Whether the first lines of a text are a table of cells between tabs or bars, as many in each, with at most one address
- * in a line.
+ * Whether the first lines of a text are a table: as many cells in each between one of the delimiters, with at most one
+ * address in a line.
  */
 function isTable(start: string): boolean {
   const all = start.split(/\r\n|\r|\n/)
   // The last line may go on.
-  const lines = (start.length < DELIMITER_SAMPLE ? all : all.slice(0, -1))
-    .filter((line) => line.trim() !== '')
-    .slice(0, 20)
-  if (lines.length < 2 || lines.some((line) => line.split('@').length > 2)) return false
-  return ['\t', '|'].some(
-    (one) => new Set(lines.map((line) => line.split(one).length)).size === 1 && lines[0]!.includes(one),
+  const whole = start.length < DELIMITER_SAMPLE ? all : all.slice(0, -1)
+  const lines = whole.filter((line) => line.trim() !== '').slice(0, 20)
+  const most = Math.max(0, ...lines.map((line) => line.split('@').length - 1))
+  if (lines.length < 2 || most !== 1) return false
+  return DELIMITERS.some(
+    (one) => lines[0]!.includes(one) && new Set(lines.map((line) => line.split(one).length)).size === 1,
   )
 }
 

@@ -211,6 +211,13 @@ describe('CSV', () => {
     ],
     ['Name\tE-mail\nAnn\ta@a.example', { contentType: 'text/plain' }, ['2 a@a.example']],
     ['| Ann | a@a.example |\n| Bob | b@a.example |', { contentType: 'text/plain' }, ['1 a@a.example', '2 b@a.example']],
+    ['Name;E-mail\nAnn;a@a.example', { contentType: 'text/plain' }, ['2 a@a.example']],
+    [
+      'Doe, Ann <a@a.example>\nRay, Bob <b@a.example>',
+      { contentType: 'text/plain' },
+      ['1 a@a.example', '2 b@a.example'],
+    ],
+    ['E-mail addresses\na@a.example Ann Doe', { contentType: 'text/plain' }, ['2 a@a.example']],
     ['a@a.example|b@a.example', { contentType: 'text/plain' }, ['1.1 a@a.example', '1.2 b@a.example']],
     ["mail\n'a@a.example", {}, ['2 a@a.example']],
     ['mail\na&#64;a.example\nb@a.example&nbsp;', {}, ['2 a@a.example', '3 b@a.example']],

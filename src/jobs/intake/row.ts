@@ -131,7 +131,7 @@ export function findColumns(kind: Kind, sample: readonly (readonly string[])[], 
 /** The number of lines at the begin of a text that are comments, the name of the column, or blank. */
 export function titleLines(kind: Kind, lines: readonly string[]): number {
   const count = lines.slice(0, MAX_TITLES + 1).findIndex((line) => {
-    const isTitle = /^\s*(?:#|\/\/|;|$)/.test(line) || NAMES[kind].includes(normalize(line))
+    const isTitle = /^\s*(?:#|\/\/|;|$)/.test(line) || (line.length <= 40 && nameIndex(kind, [line]) === 0)
     return !isTitle || looksLike(kind, line)
   })
   return lines.slice(0, count).every((line) => line.trim() === '') ? 0 : count
