@@ -21,6 +21,8 @@ export type TriedPolicy = {
 
 /** What reports say about the mail of a domain. Both functions answer at once. */
 export type SeenMail = {
+  /** Names below the domain as which mail passes, those with the most first; at most 1,000. */
+  readonly subdomains: readonly string[]
   /**
    * The domain's own senders of which the reports show an address that `before` has and `after` has not, in words;
    * undefined: none.

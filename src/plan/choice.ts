@@ -4,14 +4,18 @@ import * as registry from '../checks/registry.ts'
 import type { OverlayChange } from '../net/dns/overlay.ts'
 import type { Draft } from './draft.ts'
 import type { Snapshot } from './snapshot.ts'
-import { NO_MAIL_CHOICE, REGISTRATION, SILENT_ORGANIZATION } from './words.ts'
+import { keptBelow, NO_MAIL_CHOICE, REGISTRATION, SILENT_ORGANIZATION } from './words.ts'
 
 /**
  * The records of a domain without mail, in one step, for an organizational domain with nothing that says whether it has
  * mail (no MX, no SPF and no DKIM key): one with an address, whatever its DMARC record says, and one without an address
  * that lets all mail as the domain be rejected. Undefined for others.
  */
-export function silentDraft(domain: string, { context, facts, outcomes }: Snapshot): Draft | undefined {
+export function silentDraft(
+  domain: string,
+  { context, facts, outcomes }: Snapshot,
+  below: readonly string[] = [],
+): Draft | undefined {
   const { spf, dkim, dmarc } = facts
   const { mail } = context
   if (!mail || spf instanceof Error || spf.records.length > 0 || spf.similar.length > 0) return undefined
@@ -25,7 +29,15 @@ export function silentDraft(domain: string, { context, facts, outcomes }: Snapsh
   const changes: OverlayChange[] = [
     { name: domain, type: 'MX', data: { preference: 0, exchange: '' } },
     { name: domain, type: 'TXT', data: 'v=spf1 -all' },
-    ...(isRejecting ? [] : [{ name: `_dmarc.${domain}`, type: 'TXT', data: 'v=DMARC1; p=reject' } as const]),
+    ...(isRejecting
+      ? []
+      : [
+          {
+            name: `_dmarc.${domain}`,
+            type: 'TXT',
+            data: `v=DMARC1; p=reject${below.length > 0 ? '; sp=none' : ''}`,
+          } as const,
+        ]),
   ]
   const findings = (['mx', 'spf', 'dmarc'] as const).flatMap((key) => outcomes[key].findings.map(({ id }) => id))
   return {
@@ -34,7 +46,10 @@ export function silentDraft(domain: string, { context, facts, outcomes }: Snapsh
     findings,
     changes,
     why: NO_MAIL_CHOICE.why,
-    before: [NO_MAIL_CHOICE.before, ...(isRejecting ? [] : [SILENT_ORGANIZATION])],
+    before: [
+      NO_MAIL_CHOICE.before,
+      ...(isRejecting ? [] : [below.length > 0 ? keptBelow(below) : SILENT_ORGANIZATION]),
+    ],
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PlanStep } from '../answers/plan.ts'
 import type { OverlayChange } from '../net/dns/overlay.ts'
 import { layOver } from './records.ts'
-import type { Change } from './snapshot.ts'
+import type { Change, Snapshot } from './snapshot.ts'
 
 /** A step before its records are presented. */
 export type Draft = Pick<PlanStep, 'title' | 'by' | 'instructions' | 'file' | 'wait' | 'optional' | 'assumed'> & {
@@ -13,6 +13,8 @@ export type Draft = Pick<PlanStep, 'title' | 'by' | 'instructions' | 'file' | 'w
   readonly why?: string
   readonly before?: readonly string[]
 }
+/** A step with the domain after it. */
+export type Done = Draft & { readonly after: Snapshot }
 export const mergedStep = (step: Draft | undefined, other: Draft): Draft =>
   step
     ? {

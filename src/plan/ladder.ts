@@ -26,6 +26,8 @@ export type LadderInput = {
   readonly isSilent: boolean
   /** The record governs names below it: `sp` and `np` count (RFC 9989 §4.7). */
   readonly governs: boolean
+  /** Mail as names below it passes: their policy stays as it is when the domain's own goes to reject at once. */
+  readonly keepsBelow?: boolean
 }
 
 const STEP_UP = { none: 'quarantine', quarantine: 'reject', reject: 'reject' } as const satisfies Record<Policy, Policy>
@@ -41,6 +43,7 @@ export function nextStage({ applied }: Pick<DmarcFacts, 'applied'>, input: Ladde
   const { record } = applied.reading
   const { p } = applied.policies
   const tags = { testing: record.testing, share: shareOf(applied.reading) }
+  if (input.isSilent && input.keepsBelow) return keepingStage(record, p, tags)
   if (input.isSilent) return silentStage(record, p, tags)
   const own = policyStage(record, p, tags)
   if (own && !own.optional) return own
@@ -67,6 +70,13 @@ function silentStage(record: DmarcRecord, p: Policy, { testing, share }: Tags): 
     policy: 'reject',
     optional: false,
   }
+}
+
+/** {@link silentStage} that keeps what applies below the domain; `sp` rises afterwards, as that of a domain that sends. */
+function keepingStage(record: DmarcRecord, p: Policy, { testing, share }: Tags): Stage | undefined {
+  if (p === 'reject' && !testing && share === 100) return subdomainStage(record, p, false)
+  const kept: DmarcRecord = { ...withoutTags({ ...record, removed: {} }), p: 'reject', sp: record.sp ?? p }
+  return { kind: 'reject', value: textOf(kept), policy: 'reject', optional: false }
 }
 
 const isWeaker = (policy: Policy | undefined, than: Policy): boolean => policy !== undefined && weaker(policy, than)

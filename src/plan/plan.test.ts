@@ -6,6 +6,7 @@ import { type LabNode, type LabZone, labDns } from '../../test/lab/dns.ts'
 import { labCtx, labWorld } from '../../test/lab/world.ts'
 import type { PlanRecord } from '../answers/plan.ts'
 import { repeatable } from '../checks/repeatable.ts'
+import type { SeenMail } from '../checks/seen-mail.ts'
 import { checkHost } from '../checks/spf/index.ts'
 import { type Domain, domain } from '../names/domain.ts'
 import { ip } from '../names/ip.ts'
@@ -267,5 +268,106 @@ it('mends many keys in one step, and has the other steps behind it', async () =>
   // Each fault has its step, or says why it has none.
   const told = new Set([...plan.steps.flatMap((step) => step.findings), ...plan.left.map(({ finding }) => finding)])
   const open = findings.filter(({ severity }) => severity !== 'info').map(({ id }) => id)
+  expect(open.filter((id) => !told.has(id))).toEqual([])
+})
+
+it('names which names below the domain send, and keeps what applies to them where the domain itself sends nothing', async () => {
+  const subdomains = Array.from({ length: 30 }, (_, i) => `n${i}.a.example`)
+  const seen: SeenMail = {
+    subdomains,
+    lostBySpf: () => undefined,
+    stepUp: () => ({ isBlocked: false, words: '', days: 0 }),
+  }
+  const stages = async (zone: LabZone, given?: SeenMail) => {
+    const subject = subjectOf(repeatable(labCtx(zone), A), A, {})
+    const { steps } = await planOf(subject, await lookUp(subject), { seen: given })
+    const records = steps.flatMap(({ records, ...step }) =>
+      records.filter(({ name }) => name.startsWith('_dmarc.')).map(({ value }) => ({ value, ...step })),
+    )
+    return records.map(
+      ({ value, wait, why, before }) => [value, wait !== undefined, [why, ...before].join(' ')] as const,
+    )
+  }
+  const named = 'n0.a.example, n1.a.example, n2.a.example, n3.a.example, n4.a.example and 25 more'
+  const sending = await stages(STARTED, seen)
+  expect(sending[0]).toEqual(['v=DMARC1; p=quarantine; rua=mailto:d@a.example', true, expect.stringContaining(named)])
+  const parked = { 'a.example': { MX: [[0, '.']], TXT: ['v=spf1 -all'] } } as LabZone
+  expect((await stages(parked)).map(([value]) => value)).toEqual(['v=DMARC1; p=reject'])
+  // Names below it are refused only where a key is known to sign.
+  for (const [today, then] of [
+    [undefined, ['v=DMARC1; p=reject; sp=none', 'v=DMARC1; p=reject; sp=quarantine']],
+    ['v=DMARC1; p=none', ['v=DMARC1; p=reject; sp=none', 'v=DMARC1; p=reject; sp=quarantine']],
+    ['v=DMARC1; p=quarantine', ['v=DMARC1; p=reject; sp=quarantine']],
+    ['v=DMARC1; p=reject', []],
+  ] as const) {
+    const shown = await stages({ ...parked, ...(today && { '_dmarc.a.example': { TXT: [today] } }) } as LabZone, seen)
+    expect(shown.map(([value]) => value)).toEqual(then)
+    // The domain's own policy rises at once, that of the names below it after a month.
+    expect(shown.map(([, waits]) => waits)).toEqual(then.map((_, i) => i > 0))
+    if (shown.length > 0) expect(shown[0]![2]).toContain(named)
+  }
+  const silent = { 'a.example': { A: ['45.53.5.9'] } } as LabZone
+  expect((await stages(silent, seen))[0]?.[0]).toBe('v=DMARC1; p=reject; sp=none')
+})
+
+it('stops after 40 changes where a zone makes it try more, and says what was not tried', async () => {
+  const many = <T>(n: number, of: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => of(i))
+  const keys = many(60, (i) => [`s${i}._domainkey.a.example`, { TXT: [`"v=DKIM1; ${KEY}"`] }] as const)
+  const receivers = many(12, (i) => [`r${i}.example`, { MX: [[1, 'm.example']] }] as const)
+  const addresses = many(5, (i) => `45.53.${7 + i}.1`)
+  const zone = {
+    'a.example': {
+      MX: [
+        [10, 'm.example'],
+        [20, 'm2.example'],
+      ],
+      TXT: ['v=spf1 ip4=45.53.5.1 include:g.example a:gone.a.example mx ?all', '"v=spf1 mx ?all"'],
+    },
+    'm.example': { A: ['45.53.5.1'] },
+    'm2.example': { A: addresses },
+    '_dmarc.a.example': {
+      TXT: [`"v=DMARC1; p=none rua=mailto:d@a.example,${receivers.map(([name]) => `mailto:x@${name}`).join(',')}"`],
+    },
+    '_smtp._tls.a.example': { TXT: ['v=TLSRPTv1; rua=d@a.example'] },
+    'default._bimi.a.example': { TXT: ['v=bimi1; l=https://a.example/x.svg'] },
+    ...Object.fromEntries([...keys, ...receivers]),
+  } as LabZone
+  const world = labWorld(zone, { fetch })
+  const ctx = repeatable({ ...world, signal: AbortSignal.timeout(60_000) }, A)
+  const subject = subjectOf(ctx, A, { selectors: keys.map(([name]) => name.split('.')[0]!) })
+  const { steps, left } = await planOf(subject, await lookUp(subject))
+  expect(world.asked.length).toBeLessThanOrEqual(120)
+  expect(steps[0]?.title).toBe('Correct the SPF record')
+  const stopped = left.filter(({ why }) => why.startsWith('Not tried: one plan tries 40 changes.'))
+  expect(stopped.map(({ finding }) => finding)).toContain('dmarc.policy_none')
+})
+
+it('of an SPF tree at its bounds each fault has its step or its reason', async () => {
+  const parts = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [
+      `p${i}.a.example`,
+      {
+        TXT: [
+          `v=spf1 ${i < 39 ? `include:p${i + 1}.a.example include:p${i + 2}.a.example ` : ''}ip4:45.53.${i}.0/24 -all`,
+        ],
+      },
+    ]),
+  )
+  const terms = Array.from({ length: 80 }, (_, i) => `include:p${i % 40}.a.example a:h${i}.a.example`)
+  const zone: LabZone = {
+    ...STARTED,
+    ...parts,
+    'a.example': { MX: [[10, 'm.example']], TXT: [`v=spf1 ${terms.join(' ')} ~all`] },
+  }
+  const world = labWorld(zone, { fetch })
+  const subject = subjectOf(repeatable({ ...world, signal: AbortSignal.timeout(60_000) }, A), A, {})
+  const start = await lookUp(subject)
+  const plan = await planOf(subject, start)
+  expect(world.asked.length).toBeLessThanOrEqual(120)
+  const told = new Set([...plan.steps.flatMap((step) => step.findings), ...plan.left.map(({ finding }) => finding)])
+  const open = presentWithPlan(start, plan)
+    .filter(({ severity }) => severity !== 'info')
+    .map(({ id }) => id)
+  expect(open).toContain('spf.too_many_lookups')
   expect(open.filter((id) => !told.has(id))).toEqual([])
 })

@@ -1,4 +1,4 @@
-import type { PlanAnswer, PlanStep } from '../answers/plan.ts'
+import type { PlanAnswer } from '../answers/plan.ts'
 import type { DnsRecord } from '../checks/check.ts'
 import { isReverse } from '../checks/domain-context.ts'
 import { presentFinding } from '../checks/present.ts'
@@ -14,7 +14,7 @@ import { DnsError, settled } from '../net/dns/resolver.ts'
 import { agreedHosts } from './agreed.ts'
 import { organizationOf, registration, silentDraft, validation } from './choice.ts'
 import { governs, isInherited, isSteep, ownLevel, ownPolicyOf, resolved, waitsForSpf } from './compare.ts'
-import { changesOf, type Draft, mergedStep, withChanges, withDraft } from './draft.ts'
+import { changesOf, type Done, type Draft, mergedStep, withChanges, withDraft } from './draft.ts'
 import { nextStage, ownRecord, STAGE_FINDINGS, type Stage } from './ladder.ts'
 import { leftOf } from './left.ts'
 import {
@@ -35,24 +35,16 @@ import {
   type Work,
   writtenAliases,
 } from './others.ts'
-import { layOver, recordsOf, setKey } from './records.ts'
-import {
-  type Change,
-  hidesAddresses,
-  obstacleTo,
-  publishedAt,
-  type Snapshot,
-  type Subject,
-  textsAt,
-  tryChange,
-} from './snapshot.ts'
+import { gradeIn, presentSteps } from './present-steps.ts'
+import { setKey } from './records.ts'
+import { type Change, hidesAddresses, obstacleTo, type Snapshot, type Subject, textsAt, tryChange } from './snapshot.ts'
 import { type Found, objectionTo, RANK, rankOf } from './trial.ts'
 import {
   ABOUT_REJECT,
-  beforeRecords,
   coveredAbove,
   GOVERNS_OTHERS,
   KEY_WITHOUT_SENDER,
+  keptBelow,
   NO_MAIL_CHOICE,
   nothingSends,
   REVERSE_ZONE,
@@ -79,7 +71,6 @@ const MAX_STAGES = 6
 /** Days with reports, of 28, that stand for the month of a stage: reports come a day or two late. */
 const REPORTED_DAYS = 26
 
-type Done = Draft & { readonly after: Snapshot }
 /** A finding of a check with the record that it proposes. */
 type Proposed = Found & { readonly fix: DnsRecord; readonly change: OverlayRecord }
 /** A record laid over the domain. */
@@ -123,7 +114,7 @@ export async function planOf(
   const urgent = exists ? validation(start) : start.context.above === undefined ? registration() : undefined
   const first = urgent ? [urgent, ...seeds] : seeds
   const whole = await make(first, exists || seeds.length > 0)
-  const silent = seeds.length === 0 ? silentDraft(subject.domain, start) : undefined
+  const silent = seeds.length === 0 ? silentDraft(subject.domain, start, options.seen?.subdomains) : undefined
   if (!silent) return { ...whole, ...organizationOf(subject.domain, start) }
   const none = await make([silent], false)
   const option = (title: string, { steps, end }: Plan) => ({ title, steps, end })
@@ -172,7 +163,6 @@ class Planner {
       await this.others(deadHosts)
       await this.others(policyFile)
       await this.others(policyForTesting)
-      await this.fixes('mta_sts', 'medium')
       await this.fixes('dane', 'medium')
       await this.others(tlsaWithoutTls)
       await this.fixes('spf')
@@ -184,6 +174,7 @@ class Planner {
       await this.others(pointers)
       await this.fixes('dmarc')
       await this.others(consents)
+      await this.fixes('mta_sts', 'medium')
       if (this.laid === before) break
     }
     const isMore = await this.stages(false)
@@ -273,10 +264,21 @@ class Planner {
       .map((finding) => ({ key, finding }))
       .toSorted((a, b) => rankOf(b) - rankOf(a))
       .flatMap((found): Proposed[] => {
-        const { fix } = found.finding
+        const fix = found.finding.fix && this.keeping(found.finding.fix)
         const [change] = fix && this.isOwn(fix.name) ? recordIn(fix, this.domain) : []
         return fix && change ? [{ ...found, fix, change }] : []
       })
+  }
+
+  /** Names below the domain as which mail passes by reports, if its record governs them. */
+  private readonly below = (): readonly string[] =>
+    governs(this.domain, this.start) ? (this.options.seen?.subdomains ?? []) : []
+
+  /** The first record of a domain without mail asks nothing of mail that passes as names below it. */
+  private keeping(fix: DnsRecord): DnsRecord {
+    const isFirst = fix.name === `_dmarc.${this.domain}` && ownPolicyOf(this.now) === undefined
+    if (!isFirst || this.below().length === 0) return fix
+    return { ...fix, value: fix.value.replace(/^(v=DMARC1; p=reject)(?!; sp=)/, '$1; sp=none') }
   }
 
   /** The most severe finding of a check with a record that was not tried yet. */
@@ -339,8 +341,15 @@ class Planner {
     if (isWeb && id.startsWith('spf.no_record')) return [nothingSends(this.domain)]
     if (name !== `_dmarc.${this.domain}`) return []
     if (isWeb && this.isSilent()) return [nothingSends(this.domain)]
-    if (this.isSilent()) return governs(this.domain, this.now) ? [SILENT_ORGANIZATION] : []
+    if (this.isSilent()) return this.beforeSilence()
     return value.includes('rua=') || this.now.context.takes !== false ? [] : [reportsElsewhere(this.domain)]
+  }
+
+  /** What to know about names below a domain without mail before it rejects everything. */
+  private beforeSilence(): readonly string[] {
+    if (!governs(this.domain, this.now)) return []
+    const below = this.below()
+    return below.length > 0 ? [keptBelow(below)] : [SILENT_ORGANIZATION]
   }
 
   /** The domain with a change, unless too much was tried already. */
@@ -392,12 +401,13 @@ class Planner {
     for (let i = 0; i < MAX_STAGES; i++) {
       const { dmarc } = this.now.facts
       if (dmarc instanceof Error) return false
-      const input = { isSilent: this.isSilent(), governs: governs(this.domain, this.now) }
+      const isSilent = this.isSilent()
+      const input = { isSilent, governs: governs(this.domain, this.now), keepsBelow: this.below().length > 0 }
       if (this.governsOthers()) return false
       const stage = nextStage(dmarc, input)
       if (!stage) return false
       if (stage.optional && !isOptional) return true
-      if (!(await this.stage(stage, input.isSilent))) return false
+      if (!(await this.stage(stage, isSilent && stage.kind !== 'subdomains'))) return false
     }
     return false
   }
@@ -501,7 +511,7 @@ class Planner {
     const after = await this.trial(this.now, laid, place)
     if (!after) return false
     const { seen } = this.options
-    const why = !isSilent && seen ? seenObjection({ key: 'dmarc', before: this.now, after }, seen) : undefined
+    const why = seen ? seenObjection({ key: 'dmarc', before: this.now, after }, seen) : undefined
     if (why !== undefined) return refuse(`Not yet: ${why}`)
     if (stage.optional && after.score.score < score.score) return false
     const waiting = isSilent || stage.kind === 'missing' ? {} : this.waitFor(stage, after)
@@ -518,10 +528,11 @@ class Planner {
           stage,
           facts.dmarc instanceof Error ? undefined : facts.dmarc.applied?.reading.record,
           governs(this.domain, this.now),
+          this.below(),
         ),
         ...(waiting.wait !== undefined && { wait: waiting.wait }),
         ...(instructions !== undefined && { instructions }),
-        ...(isSilent && governs(this.domain, this.now) && { before: [SILENT_ORGANIZATION] }),
+        ...(isSilent && { before: this.beforeSilence() }),
         ...(!isSilent && context.sends === false && { before: [KEY_WITHOUT_SENDER] }),
         ...(stage.optional && { optional: true as const }),
         after,
@@ -589,25 +600,8 @@ class Planner {
     const steps = await this.measured()
     const needed = steps.filter(({ optional }) => !optional)
     const end = needed.at(-1)?.after ?? this.start
-    const shown: PlanStep[] = []
-    let before: readonly OverlayChange[] = []
-    for (const step of [...needed, ...steps.filter((one) => one.optional)]) {
-      const { after, changes, facts: _facts, findings, before: asked = [], why = '', ...rest } = step
-      const records = await recordsOf(
-        (name, type) => publishedAt(this.subject, this.start, name, type),
-        before,
-        changes,
-      )
-      before = layOver(before, changes)
-      shown.push({
-        ...rest,
-        findings: [...findings],
-        records,
-        why,
-        before: [...new Set([...asked, ...beforeRecords(this.domain, records, this.takesMail)])],
-        ...gradeIn(after),
-      })
-    }
+    const sorted = [...needed, ...steps.filter((one) => one.optional)]
+    const shown = await presentSteps({ subject: this.subject, start: this.start }, sorted, this.takesMail)
     return {
       steps: shown,
       end: gradeIn(end),
@@ -621,6 +615,3 @@ class Planner {
     return this.objections.get(id) ?? (isCut ? stoppedAt(MAX_TRIALS) : undefined)
   }
 }
-
-/** Score and grade of a stage, and what keeps the grade below its points. */
-const gradeIn = ({ score: { score, grade, because } }: Snapshot) => ({ score, grade, grade_because: because })

@@ -65,18 +65,33 @@ export function stageTitle({ kind, policy }: Pick<Stage, 'kind' | 'policy'>): st
 }
 
 /** What a stage changes, in one line; `governs`: the record covers names below it (RFC 9989 §4.10.1). */
-export function stageWhy({ kind, policy }: Stage, record: DmarcRecord | undefined, governs: boolean): string {
+export function stageWhy(
+  { kind, policy }: Stage,
+  record: DmarcRecord | undefined,
+  governs: boolean,
+  below: readonly string[] = [],
+): string {
+  const shown = below.length > 0 ? ` Reports show mail of ${namedBelow(below)}.` : ''
   const does = (mail: string): string =>
     policy === 'reject' ? `Receivers refuse ${mail}.` : `Receivers put ${mail} into the junk folder.`
   if (kind === 'missing') return does('mail in the name of subdomains that do not exist')
-  if (kind === 'subdomains') return does('forged mail of subdomains without a record of their own')
+  if (kind === 'subdomains') return `${does('forged mail of subdomains without a record of their own')}${shown}`
   const covers = !governs
     ? 'Names below it are not covered.'
     : record?.sp === undefined
-      ? 'It covers every subdomain without a record of its own.'
+      ? `It covers every subdomain without a record of its own.${shown}`
       : `Subdomains keep sp=${record.sp}.`
   return `${does('forged mail')} ${covers}`
 }
+
+/** Maximum number of names below a domain that a sentence names. */
+const MAX_BELOW = 5
+const namedBelow = (names: readonly string[]): string =>
+  `${names.slice(0, MAX_BELOW).join(', ')}${names.length > MAX_BELOW ? ` and ${names.length - MAX_BELOW} more` : ''}`
+
+/** What a domain without mail keeps for names below it as which mail passes. */
+export const keptBelow = (names: readonly string[]): string =>
+  `Reports show mail of ${namedBelow(names)}: sp keeps for names below the domain what applies to them today.`
 
 /** What to wait for before a stage; `today`: the policy (`p`) of the record that it replaces. */
 export function waitWords(

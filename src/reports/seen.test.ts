@@ -33,6 +33,26 @@ const seen = seenMailOf({
   ),
 })
 
+it('names the names below the domain as which mail passes, those with the most first', async () => {
+  const of = (number: number, name: string, more: object = {}) =>
+    labSource({ number, address: `45.53.6.${number}`, name, messages: number, ...own, ...more })
+  const senders = await findSenders(
+    [
+      of(1, 'a.example.org'),
+      of(2, 'news.example.org'),
+      of(3, 'forged.example.org', { spf_aligned: false, spf_result: 'fail' }),
+      of(4, 'example.org'),
+      of(5, 'news.example.org'),
+    ],
+    labFacts({ hostOf: () => 'a.news.test' }),
+  )
+  const period = { from: '2026-10-25', to: '2026-11-23', days: 28, passesOf: () => undefined }
+  expect(seenMailOf({ domain: 'example.org', ...period, senders }).subdomains).toEqual([
+    'news.example.org',
+    'a.example.org',
+  ])
+})
+
 it.each([
   ['the include stays', 'v=spf1 include:news.example ~all', 'v=spf1 include:news.example -all', undefined],
   ['its addresses stay', 'v=spf1 include:news.example ~all', 'v=spf1 ip4:45.53.6.9 -all', undefined],

@@ -1,7 +1,7 @@
 import type { SeenMail, TriedPolicy } from '../checks/seen-mail.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { type Affected, policyOutcome, stepUpOf, type TriedRecords } from './policy.ts'
-import type { Sender } from './senders.ts'
+import { passesDmarc, type Sender } from './senders.ts'
 
 /** The senders of a domain in a period, as far as a record is judged by them. */
 type SeenSenders = {
@@ -29,6 +29,7 @@ const isOwn = ({ verdict, said }: Sender): boolean =>
 export function seenMailOf(seen: SeenSenders): SeenMail {
   const used = usedAddresses(seen)
   return {
+    subdomains: sendingBelow(seen),
     lostBySpf: (before, after) => {
       const lost = used.filter(({ address }) => {
         if (!before.everybody && before.passes(address) === true) return after.passes(address) === false
@@ -47,6 +48,22 @@ export function seenMailOf(seen: SeenSenders): SeenMail {
       return { isBlocked: blockers.length > 0, words, days: seen.days }
     },
   }
+}
+
+/** Maximum number of names below the domain. */
+const MAX_SUBDOMAINS = 1_000
+
+/** Names below the domain as which mail passes DMARC, without what the owner says is not theirs. */
+function sendingBelow({ domain, senders }: SeenSenders): readonly string[] {
+  const messages = new Map<string, number>()
+  for (const { sources, said } of senders) {
+    if (said?.ours === false) continue
+    for (const source of sources)
+      if (source.name.endsWith(`.${domain}`) && passesDmarc(source))
+        messages.set(source.name, (messages.get(source.name) ?? 0) + source.messages)
+  }
+  const most = [...messages].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
+  return most.slice(0, MAX_SUBDOMAINS).map(([name]) => name)
 }
 
 /** Addresses of the domain's own senders with its return path. */

@@ -10,6 +10,7 @@ import { formatHtml } from '../../src/documents/html/html.ts'
 import { formatMarkdown } from '../../src/documents/markdown/markdown.ts'
 import { planDocument } from '../../src/documents/plan.ts'
 import { formatTerminal } from '../../src/documents/terminal/terminal.ts'
+import { stepLines } from '../../src/monitors/run.ts'
 import { domain } from '../../src/names/domain.ts'
 import { checkDomain, checkVerdict } from '../../src/operations/check.ts'
 import { formatDnscontrol } from '../../src/plan/formats/dnscontrol.ts'
@@ -25,8 +26,8 @@ import { calledTool } from './mcp.ts'
 
 /**
  * Every face of an answer has the same records for a step, and a "step N" is the step that it describes: the page, the
- * Markdown, the terminal, the tools of assistants (MCP), the files for DNS tools, and the lines for other programs
- * beside the JSON.
+ * Markdown, the terminal, the tools of assistants (MCP), the files for DNS tools, the mail of monitors, and the
+ * lines for other programs beside the JSON.
  */
 const { cases, ...shared } = domains()
 const CASES = cases.filter(({ domain: name, path, expect: { refused } }) => name && !path && !refused)
@@ -103,6 +104,9 @@ function faultsOfWay(answer: CheckAnswer): readonly string[] {
   /** Steps that the files of some tools have in comments. */
   const later = ({ optional, by, wait }: PlanStep, at: number): boolean =>
     optional === true || by !== 'dns' || wait !== undefined || (firstWait >= 0 && at >= firstWait)
+  const firstLater = steps.findIndex(({ wait, optional }) => wait !== undefined || optional === true)
+  /** The mail has what need not wait, at most five steps. */
+  const now = (_: PlanStep, at: number): boolean => at < 5 && (firstLater < 0 || at < firstLater)
   const documents: readonly Document[] = [checkDocument(answer, '1'), planDocument(plan, '1')]
   const faces: readonly Face[] = [
     ...documents.flatMap((document, i): Face[] => [
@@ -118,6 +122,7 @@ function faultsOfWay(answer: CheckAnswer): readonly string[] {
     ['dnscontrol', inDnscontrol(formatDnscontrol(plan), answer.domain), always],
     ['octodns', laterIn(formatOctodns(plan)), later],
     ['terraform', laterIn(formatTerraform(plan, 'cloudflare')), later],
+    ['mail of a monitor', inMail(stepLines(answer).join('\n')), now],
   ]
   return [
     ...faces.flatMap((face) => shownFaults(answer, face)),
@@ -197,6 +202,11 @@ const inTerminal = (text: string): Shown =>
     /^(\d+)\. {1,2}\S/gm,
     /^ *Publish this (\w+) record at\s+(\S+):\n\n(.*?)\n(?= *in place of|\n)/gms,
     ([, type = '', name = '', value = '']) => lineOf(name, type, value),
+  )
+
+const inMail = (text: string): Shown =>
+  shownIn(text, /^Step (\d+): /gm, /^ {2}Publish (\S+) (\S+) (.*)$/gm, ([, name = '', type = '', value = '']) =>
+    lineOf(name, type, value),
   )
 
 /** The strings of a quoted text together. */
