@@ -133,7 +133,11 @@ export class Questions {
       const part = ownerOf(name, type, domain) ?? (options?.part as PartName | undefined) ?? 'plan'
       const may = this.verdict(part, query)
       // One with a signal of its own is not kept: it may be given up before the others.
-      if (may === true && query.answer !== undefined && signal === own) return query.answer as Promise<Answer<T>>
+      const isOfHost = part === 'mx' && (type === 'A' || type === 'AAAA')
+      if (may === true && query.answer !== undefined && signal === own) {
+        if (isOfHost) this.count(query, query.answer) // another part may have asked first
+        return query.answer as Promise<Answer<T>>
+      }
       const send = (): Promise<Answer<T>> => {
         const known = signal === own ? query.answer : undefined
         if (known !== undefined) return known as Promise<Answer<T>>
@@ -144,7 +148,7 @@ export class Questions {
         return answer
       }
       const answer = this.whenMay(may, query, send)
-      if (part === 'mx' && (type === 'A' || type === 'AAAA')) this.count(query, answer)
+      if (isOfHost) this.count(query, answer)
       return answer
     }
   }

@@ -24,7 +24,7 @@ export async function recordsOf(
   changes: readonly OverlayChange[],
 ): Promise<PlanRecord[]> {
   const sets = Map.groupBy(changes, setKey)
-  const shown = [...sets].map(async ([key, values]): Promise<PlanRecord[]> => {
+  const recordsIn = async (key: string, values: readonly OverlayChange[]): Promise<PlanRecord[]> => {
     const { name, type } = values[0]!
     const kind = (text: string): string => (type === 'TXT' ? textKind(name, text) : '')
     const own = kind(String(values[0]!.data))
@@ -57,8 +57,11 @@ export async function recordsOf(
       ...(beside.length > 0 && { beside }),
       ...('unknown' in found && { beside_unknown: found.unknown }),
     }))
-  })
-  return (await Promise.all(shown)).flat()
+  }
+  const shown: PlanRecord[] = []
+  // One after another: which queries are still sent must not depend on the order of answers.
+  for (const [key, values] of sets) shown.push(...(await recordsIn(key, values)))
+  return shown
 }
 
 const textsOf = (changes: readonly OverlayChange[]): readonly string[] =>

@@ -21,7 +21,7 @@ import { registrableDomain } from '../names/suffix.ts'
 import { type OverlayChange, overlay } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
-import { hasOneKind } from '../net/dns/text-kind.ts'
+import { hasOneKind, textKind } from '../net/dns/text-kind.ts'
 import type { Fetch } from '../net/fetch.ts'
 import { gradeBecause, gradeOf, type Score } from '../score/score.ts'
 import { scoreOf } from '../score/score-inputs.ts'
@@ -159,7 +159,8 @@ async function isOfWildcard(
   if (type !== 'TXT' || !hasOneKind(name) || values.length === 0) return false
   const beside = `mailsonde-made-up${name.slice(name.indexOf('.'))}`
   const other = await settled(ctx.resolve(beside, type, ctx.signal))
-  if (other instanceof DnsError) return false
+  // What stands at a name for records of another kind is a wildcard's, as far as that is not known.
+  if (other instanceof DnsError) return values.every((text) => textKind('', text) !== textKind(name, text))
   return other.records.some((data) => values.includes(presentationOf(type, data)))
 }
 

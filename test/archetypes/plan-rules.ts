@@ -246,7 +246,11 @@ function ladderFaults(
 
 /** What applies to a name today: its own record, or where it has none that can be applied, the subdomain policy above it. */
 function policyToday(zone: WrittenZone, domain: string): Policy {
-  const at = (name: string) => publishedAt(zone, { name: `_dmarc.${name}`, type: 'TXT' } as PlanRecord)
+  // What a wildcard answers applies, too (RFC 4592 §2.1.3).
+  const at = (name: string) => {
+    const own = zone[`_dmarc.${name}`] ? `_dmarc.${name}` : `*.${name}`
+    return publishedAt(zone, { name: own, type: 'TXT' } as PlanRecord)
+  }
   const isUsable = (texts: readonly string[]): boolean => readPolicy(texts) !== undefined
   if (isUsable(at(domain))) return policyOf(at(domain))
   const labels = domain.split('.')
