@@ -253,6 +253,7 @@ const NOISE = new RegExp(
     /&#(?:x0?[0-8bcef]|x1[\da-f]|[0-8]|1[124-9]|2\d|3[01]);/, // a control character, which XML does not have
     /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/,
     /<(?!\/?[a-z_][\w:.-]{0,100}[\s/>]|[!?])/, // begins no tag
+    /<!--[^<>]{0,2000}-->/, // some hold two hyphens
     /<\/?xsd?:schema(?:\s[^<>]{0,2000})?>/, // a schema around the data
     /<\?xml\s[^<>]{0,2000}>/,
     /<[a-z_][\w:.-]{0,100}\s[^<>]{1,2000}>/, // attributes: none is read, and some are not well-formed
@@ -265,7 +266,7 @@ const NOISE = new RegExp(
 const repaired = (text: string): string =>
   text.replace(NOISE, (found) => {
     if (found === '&' || found === '<') return found === '&' ? '&amp;' : '&lt;'
-    const [, tag] = /^<(?!\/?xsd?:schema|\?)([^\s>]+)/i.exec(found) ?? []
+    const [, tag] = /^<(?!\/?xsd?:schema|\?|!--)([^\s>]+)/i.exec(found) ?? []
     return tag === undefined ? '' : `<${tag}${found.endsWith('/>') ? '/' : ''}>`
   })
 

@@ -51,6 +51,7 @@ async function read(octets: Uint8Array): Promise<readonly string[]> {
 const WHOLE = 'a.example 10 2026-11-20 2026-11-20'
 it.each<[string, Buffer]>([
   ['as it should be', Buffer.from(XML)],
+  ['a comment with two hyphens', edited('<feedback>', '<!-- by a -- tool --><feedback>')],
   ['octets behind a zip file', Buffer.concat([ZIP, Buffer.from('\r\n-- \r\nChecked by the gateway\r\n')])],
   ['line ends before gzip', Buffer.concat([Buffer.from('\r\n'), GZIP])],
   ['line ends before zip', Buffer.concat([Buffer.from('\r\n\r\n'), ZIP])],
