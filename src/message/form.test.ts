@@ -124,6 +124,36 @@ describe('the form of a message', () => {
     ],
     ['a list of one text of JSON', JSON.stringify([MAIL]), 'pasted', MAIL, [/written as \\n/]],
     ['no-break blanks in front', each('\xc2\xa0\xc2\xa0', MAIL), 'pasted', MAIL, [/^2 blanks/]],
+    ['bytes of Python', `b'${MAIL.replaceAll('\n', '\\r\\n')}'`, 'pasted', MAIL.replaceAll('\n', '\r\n'), [/as \\n/]],
+    ['line ends of an editor', MAIL.replaceAll('\n', '^M\n'), 'pasted', MAIL, [/as \^M/]],
+    [
+      'cat -A',
+      MAIL.replaceAll('\n', '^M$\n').replace(' by', '^Iby'),
+      'pasted',
+      MAIL.replace(' by', '\tby'),
+      [/as \^M/],
+    ],
+    [
+      'quoted-printable',
+      `DKIM-Signature: v=3D1; d=3Da.exam=\nple\n${MAIL}`,
+      'pasted',
+      `DKIM-Signature: v=1; d=a.example\n${MAIL}`,
+      [/quoted-printable/],
+    ],
+    [
+      'an indented block below a word',
+      `raw: |\n${each('  ', MAIL)}`,
+      'pasted',
+      MAIL,
+      [/around the quoted/, /^2 blanks/],
+    ],
+    [
+      'an empty line behind each field',
+      `Delivered-To: a@a.example\n\n${HEAD.replace(/\n(?=\S)/g, '\n\n')}\nHello\n`,
+      'pasted',
+      `Delivered-To: a@a.example\n${HEAD}\nHello\n`,
+      [/between the fields/],
+    ],
     ['one field', HEAD.split('From')[0]!, 'header_only', HEAD.split('From')[0]!, [/a part of a header/]],
     ['a damaged header stays whole', `From: a@a.example\nstray\n${MAIL.slice(28)}`, 'message', undefined, []],
   ] as const)('%s', (_, text, kind, message, notes) => {
@@ -153,7 +183,7 @@ describe('the form of a message', () => {
     ['', 'no_header'],
   ])('%j is no message', (text, is) => expect(readForm(Buffer.from(text, 'latin1'))).toEqual({ is }))
   it('is linear', () => {
-    const size = 2_000_000
+    const size = 500_000
     for (const piece of [
       '> ',
       '>\n',
@@ -176,6 +206,10 @@ describe('the form of a message', () => {
       '\xc2\xa0',
       '\r\r\n',
       '[code]',
+      'a: b\n\n',
+      '=3D=\n',
+      'x^M\n',
+      'DATA\n',
     ]) {
       const text = piece.repeat(size / piece.length)
       readForm(Buffer.from(text))

@@ -60,9 +60,16 @@ export function isPlain(octets: Uint8Array): boolean {
   const head = end ? text.slice(0, end.index) : text
   const lines = head.split('\n')
   if (!isRun(lines) || !lines.some(isKnown) || mayCarry(text)) return false
-  if (!head.includes('\n') || head.startsWith('[') || SAVED_PAGE.test(head) || NO_BREAK.test(head)) return false
+  if (
+    lines.filter((line) => FIELD.test(line)).length < 2 ||
+    head.startsWith('[') ||
+    SAVED_PAGE.test(head) ||
+    NO_BREAK.test(head)
+  )
+    return false
   if (head.includes('&lt;') && ESCAPED.test(head)) return false
-  if ((head.includes('\xe2\x80') && TYPOGRAPHIC.test(head)) || isQuotation(lines)) return false
+  if (QUOTED_PRINTABLE.test(head) || head.includes('^M\n') || head.includes('^M$\n')) return false
+  if (isTypographic(head) || isQuotation(lines)) return false
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
 
@@ -77,6 +84,7 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   if (is) return { is }
   const draft = decoded(Buffer.from(octets.buffer, octets.byteOffset, octets.length))
   takeEncoding(draft)
+  takeVisible(draft)
   unwrapAppleMail(draft)
   takeBlankLines(draft)
   unwrapMbox(draft)
@@ -86,6 +94,7 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   takeMarks(draft)
   takeNumbers(draft)
   takeDoubledLines(draft)
+  takeGaps(draft)
   takeEntities(draft)
   takeNoBreakBlanks(draft)
   takeTypography(draft)
@@ -172,13 +181,32 @@ function takeEncoding(draft: Draft): void {
     draft.notes.push('it was base64')
   } else if (!text.includes('\n') && text.split('\\n', 4).length === 4) {
     draft.text = text
-      .replace(/^\[?\s{0,20}"|"\s{0,20}\]?$/g, '')
+      .replace(/^(?:\[\s{0,20})?b?["']|["'](?:\s{0,20}\])?$/g, '')
       .replaceAll('\\r', '\r')
       .replaceAll('\\n', '\n')
       .replaceAll('\\t', '\t')
-      .replaceAll('\\"', '"')
+      .replace(/\\(["'])/g, '$1')
     draft.notes.push('line ends were written as \\n')
   }
+}
+
+/** A header whose tags and parameters are written in quoted-printable. */
+const QUOTED_PRINTABLE = /(?:[;:\s](?:v|a|d|s|h|boundary|charset)|smtp\.mailfrom)=3D/i
+
+/** Quoted-printable (RFC 2045 §6.7) of a whole message, and line ends and tabs as `cat -A` and `vi` show them. */
+function takeVisible(draft: Draft): void {
+  const head = draft.text.slice(0, WINDOW)
+  if (/=\r?\n/.test(head) && QUOTED_PRINTABLE.test(head)) {
+    const octets = Buffer.from(draft.text.replace(/=\r?\n/g, ''), 'latin1')
+    const part = { start: 0, end: octets.length, encoding: 'quoted-printable' }
+    draft.text = contentOf(octets, part).toString('latin1')
+    draft.notes.push('it was written in quoted-printable')
+  } else if (/^[^\n]{1,998}\^M\$?\n/.test(head)) {
+    const text = draft.text.replace(/\^M\$?$/gm, '')
+    draft.text = head.includes('^M$\n') ? text.replaceAll('^I', '\t') : text
+    draft.notes.push('line ends were written as ^M')
+  } else return
+  draft.isCopied = true
 }
 
 /** Apple Mail keeps the number of octets, the message, and a property list. */
@@ -244,11 +272,16 @@ function takeFence(draft: Draft): void {
 /** Words above a message whose lines have quote marks, and what stands below them. */
 function takeWordsAboveMarks(draft: Draft): void {
   const lines = draft.text.split('\n')
-  const start = lines.slice(0, MAX_SUMMARY).findIndex((line) => isKnown(line.replace(/^(?:[>|][ \t]?){1,8}/, '')))
+  const bare = (line: string): string => line.replace(/^(?:(?:[>|][ \t]?){1,8}|[ \t]{1,16})/, '')
+  const start = lines.slice(0, MAX_SUMMARY).findIndex((line) => isKnown(bare(line)))
   const mark = lines[start]?.[0] ?? ''
-  if (start < 1 || !/[>|]/.test(mark)) return
+  if (start < 1 || !/[>| \t]/.test(mark)) return
   const end = lines.findIndex((line, i) => i > start && line.trim() !== '' && !line.startsWith(mark))
-  draft.text = lines.slice(start, end < 0 ? undefined : end).join('\n')
+  const rest = lines.slice(start, end < 0 ? undefined : end)
+  // Lines of a page begin with blanks, too: those of a header have fields of hosts, and an author.
+  const isHeader = TRACE.test(bare(rest[0]!)) && rest.some((line) => /^[ \t]+from[ \t]*:/i.test(line))
+  if (/[ \t]/.test(mark) && !isHeader) return
+  draft.text = rest.join('\n')
   draft.notes.push('what stood around the quoted lines was taken away')
 }
 
@@ -295,6 +328,23 @@ function takeDoubledLines(draft: Draft): void {
   draft.notes.push('the empty line behind every line was taken away')
 }
 
+/** Empty lines between the fields of a header. */
+function takeGaps(draft: Draft): void {
+  const blocks = draft.text.split(/\n(?:[ \t]*\r?\n)+/)
+  const isOneField = (block: string): boolean => {
+    const [first = '', ...rest] = block.split('\n', MAX_HEAD)
+    return isField(first) && rest.every((line) => FOLDED.test(line))
+  }
+  const end = blocks.findIndex((block) => !isOneField(block))
+  const fields = blocks.slice(0, end < 0 ? undefined : end)
+  if (fields.length < MIN_FIELDS) return
+  draft.text = [fields.join('\n'), ...blocks.slice(fields.length)].join('\n\n')
+  draft.isCopied = true
+  draft.notes.push('empty lines between the fields of the header were taken away')
+}
+/** So many paragraphs that are one field each are a header. */
+const MIN_FIELDS = 5
+
 /** Addresses as the source of a web page has them. */
 const ESCAPED = /^[!-9;-~]{1,76}[ \t]*:[^<\n]{0,400}&lt;[^<\s]{1,320}&gt;/m
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' }
@@ -318,15 +368,21 @@ function takeNoBreakBlanks(draft: Draft): void {
   draft.notes.push('blanks of a web page in the header were read as blanks')
 }
 
-/** Quotes as word processors write them (UTF-8 as latin1), in fields that have them in pairs. */
-const TYPOGRAPHIC =
-  /^(?:from|to|cc|reply-to|sender|content-[a-z-]{1,30}|x-[\w-]{1,70})[ \t]*:[^\n\xe2]{0,998}\xe2\x80\x9c[^\n\xe2]{1,998}\xe2\x80\x9d/im
+/** Fields that have quotes in pairs. */
+const QUOTING = /^(?:from|to|cc|reply-to|sender|content-[a-z-]{1,30}|x-[\w-]{1,70})[ \t]*:/i
+/** Whether quotes are those of a word processor (UTF-8 as latin1). */
+const isTypographic = (head: string): boolean =>
+  head.includes('\xe2\x80\x9c') &&
+  head.split('\n').some((line) => {
+    const open = QUOTING.test(line) ? line.indexOf('\xe2\x80\x9c') : -1
+    return open >= 0 && line.indexOf('\xe2\x80\x9d', open) >= 0
+  })
 
 /** Quotes of a word processor in the header. */
 function takeTypography(draft: Draft): void {
   const end = /\n\r?\n/.exec(draft.text)?.index ?? draft.text.length
   const head = draft.text.slice(0, end)
-  if (!TYPOGRAPHIC.test(head)) return
+  if (!isTypographic(head)) return
   draft.text = head.replace(/\xe2\x80[\x9c\x9d]/g, '"').replace(/\xe2\x80[\x98\x99]/g, "'") + draft.text.slice(end)
   draft.isCopied = true
   draft.notes.push('quotes of a word processor in the header were read as plain ones')

@@ -167,6 +167,9 @@ const LIST_SENDER = /^[^@]{1,64}-(?:bounces?|return|owner|admin)(?:[+=-][^@]{0,3
 /** Results that say nothing about a signature. */
 const OPEN: readonly string[] = ['temperror', 'neutral', 'unknown']
 
+const AS_RECEIVED =
+  'No server has written a line into it, so it may be a draft or the copy of its sender, and is signed later: analyse it as somebody received it.'
+
 /** Whether only a part of the header is here, such as one field: what it lacks is not missing in the message. */
 const isPart = ({ headerOnly, mail }: Facts): boolean => headerOnly && !mail.fields.some(({ name }) => name === 'from')
 
@@ -174,7 +177,12 @@ function judgeDkim(facts: Facts): Finding[] {
   const { dkim, dmarc, author, mail, envelope, at } = facts
   const signatures = mail.fields.filter(({ name }) => name === 'dkim-signature').length
   const drafts = mail.fields.some(({ name }) => name === 'dkim2-signature') ? [found('message.dkim2')] : []
-  if (signatures === 0) return isPart(facts) ? drafts : [found('message.not_signed'), ...drafts]
+  if (signatures === 0) {
+    // No server has seen it, so none has signed it: a draft, or the sender's own copy.
+    const isOwnCopy = facts.hops.length === 0 && facts.results.length === 0 && envelope.knownFrom === 'none'
+    const unsigned = isOwnCopy && ({ severity: 'info', repair: AS_RECEIVED } as const)
+    return isPart(facts) ? drafts : [{ ...found('message.not_signed'), ...unsigned }, ...drafts]
+  }
   const findings: Finding[] = [...drafts]
   const passing = dkim.filter(({ result }) => result === 'pass')
   const isAligned = (one: (typeof dkim)[number]): boolean => dmarc.alignment.dkim[dkim.indexOf(one)] === true
