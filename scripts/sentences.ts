@@ -150,7 +150,8 @@ export async function errorLists(root: string): Promise<string> {
   const all = (await allSentences(root)).map((one) => ({
     ...one,
     code: one.code ?? CODES[one.subject] ?? CODES[`${one.subject}.${one.id}`],
-    text: one.tell(sampleValues(one.subject, one.id, samples)),
+    // A number that is counted in another unit is none here.
+    text: one.tell(sampleValues(one.subject, one.id, samples)).replaceAll('NaN', '‹number›'),
   }))
   // Not one that only passes on what another program says, no notice beside an error, no fault of the network or of a
   // published record: findings and results tell those.

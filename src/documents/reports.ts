@@ -206,7 +206,7 @@ export function reportsOfDomainBlocks(answer: ReportsOfDomain): readonly Block[]
   return blocksOf([
     text(
       { strong: `${percent(passing, messages)} of the mail passes DMARC` },
-      `: of ${mails(messages)} ${forwarded === 0 ? '' : `${grouped(forwarded)} were forwarded and `}${grouped(failing)} fail (${period(answer)}, ${counted(reports, 'report')} about ${counted(days, 'day')}).`,
+      `: of ${mails(messages)}, ${forwarded === 0 ? '' : `${grouped(forwarded)} were forwarded and `}${grouped(failing)} fail (${period(answer)}, ${counted(reports, 'report')} about ${counted(days, 'day')}).`,
     ),
     senderTable(answer),
   ])
