@@ -592,11 +592,12 @@ it.each([
   'Room 450 is free',
 ])('%j is no reply', (text) => expect(replyIn(text)).toBeUndefined())
 
-it.each([' ', "' ", '\n ', '> ', 'said ', '550 ', '(in reply to ', 'smtp; 4'])(
+it.each([' ', "' ", '\n ', '> ', 'said ', '550 ', '(in reply to ', 'smtp; 4', 'delivery to ', 'a@b.example: '])(
   'looks for a reply in 64 KiB of %j',
   (part) => {
     const text = part.repeat(65_536 / part.length)
-    for (const one of [text, `550 5.1.1 no${text}x`, `host said: 550 5.1.1 no${text}`]) replyIn(one)
+    for (const one of [text, `550 5.1.1 no${text}x`, `could not be delivered${text}`, `host said: 550 5.1.1 no${text}`])
+      readPasted(one)
   },
 )
 

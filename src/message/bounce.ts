@@ -134,9 +134,11 @@ const withoutTail = (text: string): string => text.replace(TAIL, '').trimEnd()
  * the bounce of a recipient whom nobody names. Undefined for any other text. Pure, linear.
  */
 export function readPasted(pasted: string): Bounce | undefined {
-  const copy = COPY.exec(pasted)
+  const fieldAt = MESSAGE_FIELD.exec(pasted)?.index
+  const copy = COPY.exec(pasted.slice(0, fieldAt))
+  if (fieldAt !== undefined && !copy) return undefined // a message
   const words = pasted.slice(0, copy?.index)
-  if (!MESSAGE_FIELD.test(words) && !REPLY.test(words) && (saysFailed(words) || REPORT_FIELD.test(words))) {
+  if (!REPLY.test(words) && (saysFailed(words) || REPORT_FIELD.test(words))) {
     const returned = copy ? returnedOf(Buffer.from(copyBehind(pasted, copy))) : undefined
     const bounce = bounceOf(fromNotice([], words, returned && senderOf(returned.octets)), returned)
     if (bounce) return bounce
