@@ -11,7 +11,6 @@ export type ConsentState = 'asked' | 'given' | 'refused'
 
 export type JobKind = 'verify' | 'check' | 'blacklist'
 export type JobState = 'receiving' | 'waiting' | 'running' | 'paused' | 'done' | 'canceled' | 'failed'
-type RowState = 'new' | 'ready' | 'done' | 'duplicate'
 
 export type JobsTable = {
   readonly number: Generated<number>
@@ -40,27 +39,6 @@ export type JobsTable = {
 
 /** A row's own columns: by place (CSV), or by name (NDJSON, JSON). */
 export type RowColumns = readonly string[] | { readonly [name: string]: Json }
-
-type JobRowsTable = {
-  readonly job: number
-  readonly line: number
-  readonly input: string
-  readonly columns: JSONColumnType<RowColumns> | null
-  readonly key: string
-  readonly domain: string
-  readonly first_line: number | null
-  readonly copies: Generated<number>
-  readonly provider: string | null
-  readonly state: Generated<RowState>
-  readonly due: Date | null
-  readonly attempts: Generated<number>
-  readonly fence: Generated<string>
-  readonly first_asked_at: Date | null
-  readonly result: string | null
-  readonly reason: string | null
-  readonly answer: JSONColumnType<{ readonly [key: string]: Json }> | null
-  readonly answered_at: Date | null
-}
 
 type JsonColumn = ColumnType<unknown, string, string>
 
@@ -163,6 +141,7 @@ export type StoredAnswersTable = {
   readonly answer: string | null
 }
 
+/** The tables and columns that statements of the query builder name; tables.ts has all. */
 export type Schema = {
   readonly 'mailsonde.monitors': MonitorsTable
   readonly 'mailsonde.accepted': AcceptedTable
@@ -178,42 +157,13 @@ export type Schema = {
   }
   readonly 'mailsonde.stored_answers': StoredAnswersTable
   readonly 'mailsonde.jobs': JobsTable
-  readonly 'mailsonde.job_rows': JobRowsTable
+  readonly 'mailsonde.job_rows': { readonly job: number }
   readonly 'mailsonde.job_bad_rows': {
     readonly job: number
     readonly line: Bigint
     readonly reason: BadRowReason
     readonly detail: string
     readonly text: string
-  }
-  readonly 'mailsonde.job_domains': {
-    readonly job: number
-    readonly domain: string
-    readonly provider: string | null
-    readonly leased_until: ColumnType<Date, Date | undefined, Date>
-  }
-  readonly 'mailsonde.job_pace': {
-    readonly job: number
-    readonly provider: string
-    readonly minute: Time
-    readonly n: Bigint
-  }
-  readonly 'mailsonde.job_counts': {
-    readonly job: number
-    readonly provider: string
-    readonly result: string
-    readonly reason: string
-    readonly n: Bigint
-  }
-  readonly 'mailsonde.job_providers': {
-    readonly job: number
-    readonly provider: string
-    readonly rows: Bigint
-    readonly done: Bigint
-    /** `Infinity` if no row has to be asked. */
-    readonly next_due: Date | number
-    readonly version: Bigint
-    readonly served_at: Date | number
   }
   readonly 'mailsonde.rows': {
     readonly scope: string
