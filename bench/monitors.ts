@@ -42,6 +42,7 @@ try {
 
   services = monitorServices({
     storage: UNBOUNDED,
+    profiles: [],
     open: async () => database,
     runOnce: async () => {
       ran++

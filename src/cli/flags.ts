@@ -154,6 +154,7 @@ const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
   spamratsKey: { group: 'lists', usedBy: LISTS },
   accept: { group: 'lists', usedBy: ['acceptedHere'] },
   geoDbs: { group: 'lists', usedBy: ['geo', 'peers'] },
+  profiles: { group: 'messages', usedBy: 'serve' },
   join: { group: 'nodes', usedBy: 'serve' },
   peerSecret: { group: 'nodes', usedBy: ['peers'] },
   nodeId: { group: 'nodes', usedBy: ['peers'] },

@@ -1,7 +1,7 @@
 import type { CheckAnswer } from '../answers/check.ts'
 import type { Severity } from '../answers/finding.ts'
 import type { DmarcPhase, MonitorFacts } from '../answers/monitors.ts'
-import { profileVerdicts } from '../profiles/domain.ts'
+import { type OwnProfiles, profileVerdicts } from '../profiles/domain.ts'
 import { providerOfHost } from '../providers/index.ts'
 
 /** Maximum number of finding ids that are kept of a domain. */
@@ -11,7 +11,7 @@ const SEVERITIES: readonly Severity[] = ['critical', 'high', 'medium', 'low']
 type Facts = Omit<MonitorFacts, 'score' | 'grade'>
 
 /** What the answer of a check or report says of a domain beside its score; pure. What is not known is `unknown`. */
-export function factsOf(answer: CheckAnswer): Facts {
+export function factsOf(answer: CheckAnswer, own?: OwnProfiles): Facts {
   const told = answer.findings.filter(({ severity }) => severity !== 'info')
   const worst = told.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))[0]
   return {
@@ -23,7 +23,7 @@ export function factsOf(answer: CheckAnswer): Facts {
     dnssec: dnssecOf(answer),
     worst: worst ? { finding: worst.id, severity: worst.severity, title: worst.title } : null,
     findings: [...new Set(told.map(({ id }) => id))].slice(0, MAX_FINDINGS),
-    profiles: profileVerdicts(answer),
+    profiles: profileVerdicts(answer, own),
   }
 }
 

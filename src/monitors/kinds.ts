@@ -8,6 +8,7 @@ import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { type ReportsWatch, reportsWatch } from '../answers/reports.ts'
 import type { Change } from '../answers/stored.ts'
 import { verifyAnswer } from '../answers/verify.ts'
+import type { OwnProfiles } from '../profiles/domain.ts'
 import { type Acceptances, isBad, pointsAccepted, statusBeside, withAccepted } from '../score/accepted.ts'
 import { blacklistChanges, checkChanges, reportChanges, verifyChanges, watchChanges } from './changes/changes.ts'
 import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './changes/remember.ts'
@@ -41,7 +42,8 @@ export const readRun = (
   known: string | null,
   answer: unknown,
   accepted: Acceptances = new Map(),
-): Reading => KINDS[kind](known, answer, accepted)
+  own: OwnProfiles = [],
+): Reading => KINDS[kind](known, answer, accepted, own)
 
 /** DKIM selectors for the next check: those of the last known keys. */
 export function knownSelectors(kind: MonitorKind, known: string | null): string | undefined {
@@ -58,14 +60,14 @@ type Kind<A> = {
   readonly changes: (before: A, after: A) => readonly Change[]
   readonly remember: (before: A, after: A) => A
   readonly open: (answer: A) => readonly string[]
-  readonly about?: (known: A) => MonitorFacts
+  readonly about?: (known: A, own: OwnProfiles) => MonitorFacts
   /** The answer with its accepted findings marked. */
   readonly accept?: (answer: A, accepted: Acceptances) => A
 }
 
 const kindOf =
   <S extends z.ZodType>(schema: S, of: Kind<AnswerOf<S>>) =>
-  (knownText: string | null, value: unknown, accepted: Acceptances): Reading => {
+  (knownText: string | null, value: unknown, accepted: Acceptances, own: OwnProfiles): Reading => {
     const accept = (one: AnswerOf<S>): AnswerOf<S> => of.accept?.(one, accepted) ?? one
     const answer = accept(ownAnswer(schema, value))
     const stored = knownText === null ? undefined : readOpen(schema, JSON.parse(knownText))
@@ -82,7 +84,7 @@ const kindOf =
       isBaseline,
       open,
       known: isBaseline && open.length > 0 ? undefined : JSON.stringify(known),
-      about: of.about?.(known),
+      about: of.about?.(known, own),
     }
   }
 
@@ -131,7 +133,7 @@ const reportFactsOf = ({ days, to, last_report_at }: ReportsWatch): ReportFacts 
       : Math.max(0, Math.round((Date.parse(to) - Date.parse(last_report_at.slice(0, 10))) / DAY_MS)),
 })
 
-type Read = (known: string | null, answer: unknown, accepted: Acceptances) => Reading
+type Read = (known: string | null, answer: unknown, accepted: Acceptances, own: OwnProfiles) => Reading
 const KINDS: Readonly<Record<MonitorKind, Read>> = {
   check: kindOf(checkAnswer, {
     status: ({ status }) => status,
@@ -141,7 +143,11 @@ const KINDS: Readonly<Record<MonitorKind, Read>> = {
     changes: checkChanges,
     remember: rememberCheck,
     open: openParts,
-    about: (known) => ({ score: known.grade === null ? null : known.score, grade: known.grade, ...factsOf(known) }),
+    about: (known, own) => ({
+      score: known.grade === null ? null : known.score,
+      grade: known.grade,
+      ...factsOf(known, own),
+    }),
   }),
   report: kindOf(reportAnswer, {
     status: ({ status }) => status,
@@ -160,10 +166,10 @@ const KINDS: Readonly<Record<MonitorKind, Read>> = {
         ? ['blacklists: none answered']
         : []),
     ],
-    about: (known) => ({
+    about: (known, own) => ({
       score: known.report_grade === null ? null : known.report_score,
       grade: known.report_grade,
-      ...factsOf(known),
+      ...factsOf(known, own),
     }),
   }),
   verify: kindOf(verifyAnswer, {

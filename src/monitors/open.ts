@@ -1,4 +1,5 @@
 import { onceUnlessFailed } from '../base/share-work.ts'
+import { type OwnProfiles, PROFILE_NAMES } from '../profiles/domain.ts'
 import { acceptedOf } from '../store/postgres/accepted.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import { digestsOf } from '../store/postgres/digests.ts'
@@ -19,6 +20,8 @@ type MonitorSettings = {
   readonly open: () => Promise<Database>
   readonly runOnce: RunOnce
   readonly storage: Pick<StorageGuard, 'admit' | 'admitRun'>
+  /** The operator's own, beside those that are shipped. */
+  readonly profiles: OwnProfiles
   readonly senders: Senders
   readonly mailRules: MailRules
   readonly jobEvent: JobEvent
@@ -39,6 +42,7 @@ export type MonitorServices = {
 /** Monitors and webhooks. The database is opened, and the engine started, when they are first needed. */
 export function monitorServices(settings: MonitorSettings): MonitorServices {
   const { now, senders } = settings
+  const profiles = [...PROFILE_NAMES, ...settings.profiles.map(({ name }) => name)]
   let engine: MonitorEngine | undefined
   const opened = onceUnlessFailed(async (): Promise<OpenedMonitors> => {
     const database = await settings.open()
@@ -72,5 +76,10 @@ export function monitorServices(settings: MonitorSettings): MonitorServices {
     const { tables, engine: running } = await opened()
     return { accepted: tables.accepted, engine: running }
   }, now)
-  return { monitors: monitorService(opened, webhooks, now), webhooks, accepted, stop: async () => engine?.stop() }
+  return {
+    monitors: monitorService(opened, webhooks, { now, profiles }),
+    webhooks,
+    accepted,
+    stop: async () => engine?.stop(),
+  }
 }

@@ -3,7 +3,6 @@ import type { MonitorImport, MonitorSummary } from '../answers/monitors.ts'
 import { inTurns } from '../base/at-most.ts'
 import type { Owner } from '../names/owner.ts'
 import { registrableDomain } from '../names/suffix.ts'
-import { PROFILE_NAMES } from '../profiles/domain.ts'
 import type { MonitorRow, NewMonitor } from '../store/postgres/monitors.ts'
 import {
   type ImportedColumn,
@@ -39,16 +38,12 @@ export type ManyEdit = Parameters<Portfolio['change']>[1]
 /** The organizational domain of a name; '' for none. */
 export const organizationOf = (name: string): string => (name === '' ? '' : (registrableDomain(name) ?? name))
 
-/** Those of the filter that are the owner's; an admin's are all. */
-export const ownOf = (filter: MonitorFilter, owner: Owner): MonitorFilter =>
-  owner.isAdmin ? filter : { ...filter, owner: owner.id }
-
 /** Counts of monitors by what is known of them; `compare` is a day (UTC), of whose end the values are. */
 export async function summaryOf(
   portfolio: Portfolio,
   filter: MonitorFilter,
   compare: string | undefined,
-  nowMs: number,
+  { nowMs, profiles: names }: { readonly nowMs: number; readonly profiles: readonly string[] },
 ): Promise<MonitorSummary> {
   const [now, domains, week, month, compared] = await Promise.all([
     portfolio.count(filter),
@@ -72,7 +67,7 @@ export async function summaryOf(
   }
   const state = of('state').map(({ value, count }) => ({ value, count, change_7_days: null, change_28_days: null }))
   const total = state.reduce((sum, { count }) => sum + count, 0)
-  const profiles = PROFILE_NAMES.map((name) => {
+  const profiles = names.map((name) => {
     const values = of(`${PROFILE}${name}`)
     const none = { count: 0, change_7_days: 0, change_28_days: 0, ...(compared && { compared: 0 }) }
     const { count: met, ...changes } = { ...none, ...values.find(({ value }) => value === 'met') }

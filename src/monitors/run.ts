@@ -5,6 +5,7 @@ import { type MonitorFacts, monitorKind } from '../answers/monitors.ts'
 import { type PlanStep, planStep } from '../answers/plan.ts'
 import { raced, timedOut } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
+import type { OwnProfiles } from '../profiles/domain.ts'
 import type { AcceptedFindings } from '../store/postgres/accepted.ts'
 import { type Database, isAway } from '../store/postgres/connect.ts'
 import type { ClaimedMonitor, MonitorRow, Monitors } from '../store/postgres/monitors.ts'
@@ -51,6 +52,7 @@ export type Running = {
   readonly accepted: AcceptedFindings
   readonly runOnce: RunOnce
   readonly storage: Pick<StorageGuard, 'admitRun'>
+  readonly profiles: OwnProfiles
   readonly now: () => number
   readonly random: () => number
   readonly log: Pick<Log, 'error'>
@@ -192,7 +194,7 @@ type Seen = {
 }
 
 async function look(
-  { runOnce, storage, log, accepted, now }: Running,
+  { runOnce, storage, log, accepted, profiles, now }: Running,
   row: ClaimedMonitor,
   signal: AbortSignal,
 ): Promise<Seen> {
@@ -204,7 +206,7 @@ async function look(
     const answer = await raced(signal, runOnce(row.kind, row.target, options, signal))
     const isCheck = kind === 'check' || kind === 'report'
     const rows = isCheck ? await accepted.ofDomain(row.owner, row.domain, new Date(now()), row.number) : []
-    const reading = readRun(kind, row.known, answer, acceptancesOf(rows))
+    const reading = readRun(kind, row.known, answer, acceptancesOf(rows), profiles)
     return { reading, open: reading.open, isKept: true }
   } catch (error) {
     if (isAway(error) || (signal.aborted && !timedOut(signal))) throw error

@@ -34,7 +34,6 @@ import {
   MAX_MONITORS,
   type ManyEdit,
   organizationOf,
-  ownOf,
   summaryOf,
 } from './portfolio.ts'
 import {
@@ -147,8 +146,25 @@ const TESTS_AT_A_TIME = 4
 export function monitorService(
   opened: () => Promise<OpenedMonitors>,
   webhooks: WebhookService,
-  now: () => number,
+  {
+    now,
+    profiles,
+  }: {
+    readonly now: () => number
+    /** The names of all profiles. */
+    readonly profiles: readonly string[]
+  },
 ): MonitorService {
+  /** Throws AppError for the name of a profile that is not there. */
+  function mustKnow(profile: string | undefined): void {
+    if (profile !== undefined && !profiles.includes(profile))
+      throw monitorError('profile', { text: profile, known: profiles })
+  }
+  /** Those of the filter that are the owner's; an admin's are all. Throws AppError for an unknown profile. */
+  function ownOf(filter: MonitorFilter, owner: Owner): MonitorFilter {
+    mustKnow(filter.profileNotMet)
+    return owner.isAdmin ? filter : { ...filter, owner: owner.id }
+  }
   async function owned(id: string, owner: Owner): Promise<MonitorRow> {
     const row = await (await opened()).monitors.byId(id)
     if (row && owns(owner, row.owner)) return row
@@ -258,7 +274,7 @@ export function monitorService(
       })
     },
     summary: async (filter, compare, owner) =>
-      summaryOf((await opened()).portfolio, ownOf(filter, owner), compare, now()),
+      summaryOf((await opened()).portfolio, ownOf(filter, owner), compare, { nowMs: now(), profiles }),
     changeMany: async (filter, edit, owner) => {
       const { portfolio, engine } = await opened()
       const changed = await portfolio.change(ownOf(filter, owner), edit, MAX_LABELS, new Date(now()))
@@ -385,6 +401,7 @@ export function monitorService(
       return (await (await opened()).monitors.points(row.number, { ...page, changed: true })).map(presentChange)
     },
     badge: async (id, profile) => {
+      mustKnow(profile)
       const row = await (await opened()).monitors.byId(id)
       if (!row?.is_public) throw monitorError('no_badge')
       return badgeOf(presentMonitor(row), profile)

@@ -1,5 +1,6 @@
 import type { CheckAnswer } from '../answers/check.ts'
 import type { ProfileVerdict } from '../answers/profile.ts'
+import type { Json } from '../base/json.ts'
 import { GOOGLE, MICROSOFT, YAHOO } from './bulk-sender.ts'
 import {
   judgeProfile,
@@ -352,6 +353,14 @@ export const DOMAIN_PROFILES: readonly Profile<CheckAnswer>[] = [
 
 export const PROFILE_NAMES: readonly string[] = DOMAIN_PROFILES.map(({ name }) => name)
 
-/** What a domain is by each profile. */
-export const profileVerdicts = (answer: CheckAnswer): Readonly<Record<string, ProfileVerdict>> =>
-  Object.fromEntries(DOMAIN_PROFILES.map((profile) => [profile.name, verdictOf(judgeProfile(profile, answer))]))
+/** Profiles of the operator, which are judged by the answer as JSON. */
+export type OwnProfiles = readonly Profile<Json>[]
+
+/** What a domain is by each profile, and by the operator's own. */
+export function profileVerdicts(answer: CheckAnswer, own: OwnProfiles = []): Readonly<Record<string, ProfileVerdict>> {
+  const json: Json = own.length === 0 ? null : JSON.parse(JSON.stringify(answer))
+  return Object.fromEntries([
+    ...DOMAIN_PROFILES.map((profile) => [profile.name, verdictOf(judgeProfile(profile, answer))]),
+    ...own.map((profile) => [profile.name, verdictOf(judgeProfile(profile, json))]),
+  ])
+}

@@ -11,6 +11,7 @@ import type { Deps } from '../operations/deps.ts'
 import { executor } from '../operations/execute.ts'
 import type { Provide } from '../operations/operation.ts'
 import type { PeerRegistry } from '../peers/registry.ts'
+import type { OwnProfiles } from '../profiles/domain.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { Store } from '../store/contract.ts'
 import { lazyDatabase, maskedUrl } from '../store/postgres/connect.ts'
@@ -74,7 +75,12 @@ export async function databaseState(config: Config): Promise<DoctorAnswer['datab
 }
 
 /** Opens `--database-url`, or the private server of the data folder, for the services with state in it. */
-export function databaseServices(config: Config, outside: Outside, provide: Provide): DatabaseServices {
+export function databaseServices(
+  config: Config,
+  outside: Outside,
+  provide: Provide,
+  profiles: OwnProfiles,
+): DatabaseServices {
   const { world } = outside
   const { info, warn } = world.log
   const { dataDir, databaseUrl: url, dbUser } = config
@@ -104,6 +110,7 @@ export function databaseServices(config: Config, outside: Outside, provide: Prov
         stored: async () => stored,
         idempotencyKeys,
         storage,
+        profiles,
       })
     startedMonitors = open()
     return startedMonitors

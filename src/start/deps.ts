@@ -23,6 +23,7 @@ import { openDomainLists, openLists } from './lists.ts'
 import { createPeers } from './peers.ts'
 import { createSourcePool } from './pool.ts'
 import { startProblem } from './problems.ts'
+import { ownProfiles } from './profiles.ts'
 import { reportsHere } from './reports-here.ts'
 import { type Outside, sharedProbe } from './world.ts'
 
@@ -101,10 +102,11 @@ function makersOf(
   onVerified: OnVerified | undefined,
 ): Makers {
   const { world, version, probes, servers } = outside
+  const profiles = ownProfiles(config.profiles)
   /** The code of the database is loaded when it is first needed: most commands need none. */
   const database = once(async () => {
     const { databaseServices } = await import('./database.ts')
-    opened.database ??= databaseServices(config, outside, provide)
+    opened.database ??= databaseServices(config, outside, provide, profiles)
     return opened.database
   })
   const blacklists = once(async () => {

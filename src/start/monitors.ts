@@ -18,6 +18,7 @@ import { type Submission, submission } from '../net/submit-mail.ts'
 import type { Execute } from '../operations/execute.ts'
 import { NAMES } from '../operations/monitors/shared.ts'
 import { OPERATIONS } from '../operations/registry.ts'
+import type { OwnProfiles } from '../profiles/domain.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
@@ -25,6 +26,7 @@ import { optionError } from './problems.ts'
 import type { Outside } from './world.ts'
 
 type MonitorDeps = {
+  readonly profiles: OwnProfiles
   readonly database: LazyDatabase
   readonly execute: Execute
   readonly jobs: JobService
@@ -53,6 +55,7 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
     open: deps.database.open,
     runOnce: runBy(deps.execute, seenOnce({ maxEntries: SHARED_HOSTS, ...world })),
     storage: deps.storage,
+    profiles: deps.profiles,
     senders: { post, mail, from, publicUrl: config.publicUrl, log },
     mailRules: { recipients: config.mailRecipients, perDay: config.mailRate },
     jobEvent: async (id) => {

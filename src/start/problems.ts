@@ -11,6 +11,8 @@ type Reason = { reason: string }
 export const startProblem = problemsOf('start', {
   unreadable: ({ path, reason }: Path & Reason) => `${shown(path)} could not be read: ${shown(reason)}`,
   invalid_file: ({ path, why }: Path & { why: Problem }, say) => `${shown(path)}: ${say(why)}`,
+  same_profile: ({ path, name }: Path & { name: string }) =>
+    `${shown(path)}: there is another profile with the name ${quoted(name)}`,
   needed_for: ({ flag }: { flag: string }) => `it is needed for --${shown(flag, 60)}`,
   not_opened: ({ reason }: Reason) => shown(reason),
 })

@@ -32,6 +32,24 @@ it('does not start with accepted findings, which nothing would read', async () =
   await expect(start({ accept: '[]' })).rejects.toMatchObject({ message: /^--accept: .*mailsonde accepted create/ })
 })
 
+it.each<[what: string, text: string | undefined, words: RegExp]>([
+  ['is not there', undefined, /^--own-profile: .*own\.json could not be read: ENOENT/],
+  [
+    'is wrong',
+    '{"name": "own",\n"rules": []}',
+    /^--own-profile: .*own\.json: line 2 of the profile: .*a rule has id, text/,
+  ],
+  [
+    'has the name of another',
+    '{"name": "parked", "rules": [{"id": "a", "text": "b", "findings": ["spf.loop"]}]}',
+    /another profile with the name "parked"/,
+  ],
+])('does not start with a profile that %s', async (_, text, message) => {
+  const ownProfile = join(folder(), 'own.json')
+  if (text !== undefined) writeFileSync(ownProfile, text)
+  await expect(start({ profiles: [ownProfile] })).rejects.toMatchObject({ name: 'AppError', message })
+})
+
 it('does not start where the key that it needs cannot be kept', async () => {
   const dataDir = join(folder(), 'file')
   writeFileSync(dataDir, '')

@@ -136,7 +136,11 @@ describe('monitors, messages and ended jobs', () => {
     }
     const parts: EngineParts = {
       ...{ database, monitors, ...tables, now: () => nowMs, random: () => 0.5, log, storage: UNBOUNDED },
-      ...{ mailRules: { recipients: [], perDay: 1 }, limits: { runMs: 300, messageMs: 300, eventMs: 300 } },
+      ...{
+        profiles: [],
+        mailRules: { recipients: [], perDay: 1 },
+        limits: { runMs: 300, messageMs: 300, eventMs: 300 },
+      },
       sweeps: [...FAULTS.filter((fault) => fault !== NEVER), undefined].map((fault) => async () => {
         if (fault !== undefined) throw thrown[fault]
         return false

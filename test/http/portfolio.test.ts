@@ -5,6 +5,8 @@ import { checkAnswer } from '../../src/answers/check.ts'
 import { monitorImportAnswer, monitorListAnswer, monitorSummaryAnswer } from '../../src/answers/monitors.ts'
 import { sleep } from '../../src/base/deadline.ts'
 import example from '../../src/operations/examples/check.json' with { type: 'json' }
+import type { OwnProfiles } from '../../src/profiles/domain.ts'
+import { parseOwnProfile } from '../../src/profiles/profile.ts'
 import { monitorsOf } from '../../src/store/postgres/monitors.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
@@ -18,6 +20,12 @@ let nowMs = Date.UTC(2026, 0, 10, 12)
 const world = labWorld({}, { now: () => nowMs })
 const keys = [labKey('mine', ['jobs', 'reports']), labKey('other', ['jobs']), labKey('admin', ['admin'])]
 const answer = checkAnswer.parse(example)
+
+function ownProfile(text: string): OwnProfiles[number] {
+  const read = parseOwnProfile(text)
+  if (!read.ok) throw new Error(read.problem.text)
+  return read.value
+}
 
 /** What a check of a domain answers, by the first label of its name without its number. */
 const KINDS = {
@@ -34,6 +42,10 @@ const KINDS = {
   },
 } as const
 type Kind = keyof typeof KINDS
+/** An operator's own profile: met by those at p=reject. */
+const OWN = ownProfile(
+  JSON.stringify({ name: 'ours', rules: [{ id: 'reject', text: 'reject', field: 'dmarc.policy', in: ['reject'] }] }),
+)
 let later: Partial<Record<string, Kind>> = {}
 const kindOf = (domain: string): Kind => later[domain] ?? (/^[a-z]+/.exec(domain)?.[0] as Kind)
 
@@ -44,6 +56,7 @@ beforeAll(async () => {
   database = await labDatabase()
   const { services, deps } = labMonitorServices(world, database, {
     runOnce: async (_kind, domain) => ({ ...answer, domain, ...KINDS[kindOf(domain)] }),
+    profiles: [OWN],
   })
   stop = services.stop
   app = await labApp(world, { deps: labDeps(world, deps), keys: () => keys })
@@ -256,6 +269,21 @@ describe('a portfolio', () => {
     })
     expect(await targetsOf('changed_since=2026-01-18')).toEqual(['watch0.example'])
     expect((await targetsOf('sort=changed'))[0]).toBe('watch0.example')
+  })
+})
+
+describe('an own profile', () => {
+  it('is counted and filtered by, and shown by the badge', async () => {
+    const targets = await targetsOf('policy=none,quarantine,absent')
+    expect(await targetsOf('profile_not_met=ours')).toEqual(targets)
+    const { total, profiles } = await summary()
+    const ours = profiles.find(({ name }) => name === 'ours')
+    expect(ours).toMatchObject({ met: total - targets.length, not_met: targets.length, unknown: 0 })
+    await sql`UPDATE mailsonde.monitors SET is_public = true`.execute(database.db)
+    const [one] = monitorListAnswer.parse((await get('/v1/monitors?q=reject0')).json()).data
+    const badge = async (name: string) => (await get(`/v1/badge/${one!.id}.json?profile=${name}`)).json()
+    expect(await badge('ours')).toMatchObject({ label: 'ours reject0.example', message: 'met' })
+    expect(await badge('theirs')).toMatchObject({ code: 'invalid_parameter', detail: expect.stringContaining('ours') })
   })
 })
 

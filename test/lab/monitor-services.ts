@@ -26,6 +26,7 @@ export function labMonitorServices({ now, log }: World, database: Database, { se
       ...senders,
     },
     mailRules: { recipients: [], perDay: 5 },
+    profiles: [],
     jobEvent: async () => undefined,
     sweeps: [],
     ...{ now, random: () => 0.5, log },

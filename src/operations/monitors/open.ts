@@ -26,12 +26,10 @@ const badgeParam = textParam<{ readonly id: string; readonly isImage: boolean }>
 )
 
 const profileParam = optional(
-  textParam<string>(
-    'invalid_parameter',
-    (text) =>
-      PROFILE_NAMES.includes(text) ? parsed(text) : problem(valueProblem('choice', { text, known: PROFILE_NAMES })),
-    { description: 'show whether the domain meets this profile', choices: PROFILE_NAMES },
-  ),
+  textParam<string>('invalid_parameter', parsed, {
+    description: 'show whether the domain meets this profile',
+    choices: PROFILE_NAMES,
+  }),
 )
 
 /** The badge of a public monitor. */

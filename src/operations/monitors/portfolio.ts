@@ -84,7 +84,7 @@ export const filterParams = {
   mta_sts: wordParam(mta_sts.options, 'with this mode of MTA-STS'),
   dnssec: wordParam(dnssec.options, 'with this state of DNSSEC'),
   finding: lineFilter('with this finding', 100),
-  profile_not_met: wordParam(PROFILE_NAMES, 'with an unmet rule of'),
+  profile_not_met: { ...lineFilter('with an unmet rule of', 500), choices: PROFILE_NAMES },
   accepted: { ...flagParam('with a finding that is accepted', 'answer') },
   no_reports: { ...flagParam('without a DMARC report for 30 days', 'answer') },
   changed_since: dateParam('changed since this day or time'),
