@@ -44,3 +44,12 @@ it.each<[string, readonly string[]]>([
   expect(written).not.toBe('')
   expect(written.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]|[\u{e0000}-\u{e0fff}]/u)
 })
+
+it('says why the database could not be opened, without its password', async () => {
+  const url = 'postgres://x:secret@127.0.0.1:1/x'
+  const argv = ['src/main.js', 'monitors', 'list', '--data-dir', tmpdir(), '--database-url', url]
+  const ran = promisify(execFile)(process.execPath, argv, { env: {} })
+  const { stderr } = await ran.catch((error: { stderr: string }) => error)
+  expect(stderr).toMatch(/could not be opened[\s\S]*ECONNREFUSED|ECONNREFUSED[\s\S]*could not be opened/)
+  expect(stderr).not.toContain('secret')
+}, 30_000)

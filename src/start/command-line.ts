@@ -127,8 +127,9 @@ const actions: Actions = {
     return manageDatabase(action, loadConfig(byKey(configFlags, flags)).config, print)
   },
   operate: async ({ flags, ...asked }) => {
-    // A mail server keeps what a pipe says: what is no report is found again by it.
-    const { config, log } = await commandSetup(flags, asked.uploads?.includes('-') ? 'warn' : 'error')
+    // A mail server keeps what a pipe says: what is no report is found again by it. Why there is no database is logged.
+    const isTold = asked.uploads?.includes('-') || needsStore(asked.operation)
+    const { config, log } = await commandSetup(flags, isTold ? 'warn' : 'error')
     const server = asked.view.server ?? process.env.MAILSONDE_SERVER
     const key = asked.view.key ?? process.env.MAILSONDE_KEY
     const service = server ? serviceAt(server, key, config) : await serviceBeside(asked, config)
