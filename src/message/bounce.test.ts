@@ -497,6 +497,20 @@ Remote host said: 554 5.7.9 Message not accepted for policy reasons. [RCPT_TO]`,
     false,
   ],
   [
+    'a report that is attached as a text',
+    Buffer.from(
+      notice(
+        DAEMON,
+        'Mail Delivery Failure',
+        '--q\n\nYour mail to joe@receiver.example could not be delivered.\n--q\nContent-Type: text/plain; name="details.txt"\n\nReporting-MTA: dns; foundry.example\n\nFinal-Recipient: rfc822; joe@receiver.example\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 5.1.1 User unknown\n--q--\n',
+      )
+        .toString()
+        .replace('Date:', 'MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=q\r\nDate:'),
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, code: 550 }],
+    false,
+  ],
+  [
     'Yahoo, with a colon behind the code',
     notice(
       DAEMON,

@@ -53,8 +53,9 @@ const MAX_TEXT = 1_000
 export function readBounce(mail: Mail, mime: Mime = parseMime(mail.fields, mail.body)): Bounce | undefined {
   const part = (type: RegExp): Part | undefined => mime.parts.find((one) => type.test(one.type))
   if (part(/^message\/(?:feedback-report|disposition-notification)$/)) return undefined
-  const report = part(/^message\/(?:global-)?delivery-status$/)
-  if (!report && !isFromDaemon(mail)) return undefined
+  const declared = part(/^message\/(?:global-)?delivery-status$/)
+  if (!declared && !isFromDaemon(mail)) return undefined
+  const report = declared ?? reportIn(mail, mime)
   const [notice, behind] = noticeOf(mail, part(/^text\/plain$/) ?? part(/^text\/html$/))
   if (!report && !tellsFailure(mail, notice)) return undefined
   const copy = part(/^message\/(?:rfc822|global|rfc822-headers|global-headers)$|^text\/rfc822-headers$/)
@@ -67,6 +68,13 @@ export function readBounce(mail: Mail, mime: Mime = parseMime(mail.fields, mail.
     returned,
   )
 }
+
+/** A report that is attached as a text. */
+const reportIn = (mail: Mail, mime: Mime): Part | undefined =>
+  mime.parts
+    .filter(({ type }) => type === 'text/plain')
+    .slice(1, 4)
+    .find((one) => REPORT_FIELD.test(contentOf(mail.body, one, MAX_NOTICE).toString('latin1')))
 
 const bounceOf = (recipients: readonly BounceRecipient[], returned: Returned | undefined): Bounce | undefined =>
   recipients.length === 0
@@ -285,7 +293,7 @@ const COPY =
   /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|\|-{3,} ?message (?:text|header) follows|original message follows|original message headers:|the header of the original message)/im
 const DAEMON = /mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
 const FAILED =
-  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
 
 const isFromDaemon = ({ fields }: Mail): boolean =>
   DAEMON.test(written(fields, 'from')) ||

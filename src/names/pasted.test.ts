@@ -20,6 +20,7 @@ it.each<[string, string]>([
   ['Doe, Joe <joe@example.org>', 'joe@example.org'],
   ['<<joe@example.org>>', 'joe@example.org'],
   ['<joe@example.org', 'joe@example.org'],
+  ['joe@example.org>', 'joe@example.org'],
   ['"joe@home" <joe@example.org>', 'joe@example.org'],
   ['Joe (joe@example.org)', 'joe@example.org'],
   ['joe@example.org (Joe)', 'joe@example.org'],

@@ -174,8 +174,8 @@ const bracketed: Step = (text) => {
     const isBare = /^[\s<([]*$/.test(before) && /^[\s>)\]]*$/.test(behind)
     return { value: inside, taken: [isBare ? 'brackets' : 'name'] }
   }
-  const isOpen = text.startsWith('<') && !text.includes('>')
-  return isOpen ? { value: text.slice(1), taken: ['brackets'] } : undefined
+  const half = /^<([^>]*)$|^([^<]*)>$/.exec(text)
+  return half ? { value: half[1] ?? half[2]!, taken: ['brackets'] } : undefined
 }
 
 /** `joe@example.org (Joe)`, `joe@example.org # left`, `joe@example.org - Joe`: a comment behind the address. */

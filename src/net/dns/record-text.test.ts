@@ -73,6 +73,13 @@ describe('parseRecord', () => {
     ['@', 'TXT', 'IN TXT v=spf1 -all', ['a.example', 'TXT', 'v=spf1 -all']],
     ['@', 'TXT', 'mail txt of the day', ['a.example', 'TXT', 'mail txt of the day']],
     ['@', 'MX', 'a.example. IN MX 10 mail', ['a.example', 'MX', mx(10, 'mail.a.example')]],
+    ['_dmarc:', 'TXT', 'v=DMARC1', ['_dmarc.a.example', 'TXT', 'v=DMARC1']],
+    [
+      's',
+      'CNAME',
+      'https://k.b.example',
+      '"https://k.b.example" is a URL: write the name of the record, such as k.b.example',
+    ],
     ['_dmarc .a.example', 'TXT', 'v=DMARC1', '"_dmarc .a.example" is not a name: it has white space in it'],
     [
       'https://a.example/',

@@ -119,7 +119,7 @@ export function absoluteName(text: string, origin: string): Parsed<string> {
 }
 
 function ownerOf(given: string, domain: string): Parsed<string> {
-  const text = unquoted(given)
+  const text = unquoted(given).replace(/[,:;]+$/, '')
   if (text === '') return parsed(domain)
   if (/\s/.test(text)) return problem(recordProblem('name_blank', { text }))
   const host = hostOf(text)
@@ -128,6 +128,8 @@ function ownerOf(given: string, domain: string): Parsed<string> {
 }
 
 function targetOf(text: string, domain: string): Parsed<string> {
+  const host = hostOf(text)
+  if (host !== undefined) return problem(recordProblem('name_url', { text, host }))
   const isRelative = text === '@' || !text.includes('.')
   return absoluteName(isRelative || text.endsWith('.') ? text : `${text}.`, domain)
 }
