@@ -133,7 +133,7 @@ export const deadHosts: OthersWork = ({ context: { mail }, outcomes }, domain) =
     { name: reverseName(ASSUMED_ADDRESS), type: 'PTR', data: name } as const,
   ])
   const draft = {
-    ...deadWords(id, names, hosts[0]?.proxy),
+    ...deadWords(id, names, hosts[0]?.proxy, domain),
     by: 'dns',
     assumed: true,
     changes: [],
@@ -149,8 +149,9 @@ const DEAD: Readonly<Record<string, (host: MailHosts['hosts'][number]) => boolea
   'mx.none_resolvable': ({ addresses }) => addresses.length === 0,
 }
 
-function deadWords(id: string, names: readonly string[], proxy: string | undefined) {
+function deadWords(id: string, names: readonly string[], proxy: string | undefined, domain: string) {
   const all = names.join(', ')
+  const own = names.filter((name) => isWithin(name, domain))
   if (id === 'mx.not_public')
     return {
       title: 'Publish a public address of the mail host',
@@ -163,7 +164,7 @@ function deadWords(id: string, names: readonly string[], proxy: string | undefin
     }
   return {
     title: 'Give the domain a mail host that exists',
-    instructions: `Publish an address record of ${all}, or MX records with hosts that have one. If the domain has no mail any more, publish the null MX "0 .", the TXT record "v=spf1 -all" and, at _dmarc, "v=DMARC1; p=reject" instead, and leave out the other steps.`,
+    instructions: `${own.length > 0 ? `Publish an address record of ${own.join(', ')}, or MX records with hosts that have one.` : `Publish MX records with hosts that have an address, in place of ${all}.`} If the domain has no mail any more, publish the null MX "0 .", the TXT record "v=spf1 -all" and, at _dmarc, "v=DMARC1; p=reject" instead, and leave out the other steps.`,
   }
 }
 

@@ -171,6 +171,11 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
       (uri.takesMail === false ||
         (uri.takesMail !== undefined && uri.host === facts.domain && context.takes === false)),
   )
+  // In place of hosts that take no mail, and if none is left, an address at the domain.
+  const isDead = ({ host }: { readonly host?: string }): boolean => takesNone.some((one) => one.host === host)
+  const { rua, ruf } = basis.record
+  const record = { ...basis.record, rua: rua.filter((uri) => !isDead(uri)), ruf: ruf.filter((uri) => !isDead(uri)) }
+  const elsewhere = canReport(applied, context) ? { fix: changedFix(reported({ ...basis, record })) } : {}
   return [
     ...invalid.map((uri) =>
       finding(
@@ -179,7 +184,14 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
         { evidence: applied.text, fix: changedFix(basis) },
       ),
     ),
-    ...schemes.map((uri) => finding('dmarc.report_scheme', { uri: printable(uri.uri, 120), scheme: uri.scheme })),
+    ...schemes.map((uri) => {
+      const isAlone = canReport(applied, context) && !facts.rua.some(arrives)
+      const mailboxes = basis.record.rua.filter(({ scheme }) => scheme === 'mailto')
+      const fix = isAlone
+        ? { fix: changedFix(reported({ ...basis, record: { ...basis.record, rua: mailboxes } })) }
+        : {}
+      return finding('dmarc.report_scheme', { uri: printable(uri.uri, 120), scheme: uri.scheme }, fix)
+    }),
     ...of('unauthorized').flatMap((uri) => unauthorized(uri, { facts, applied, basis, context })),
     ...takesNone.slice(0, MAX_DESTINATIONS_TOLD).map((uri) => {
       const reason = uri.takesMail === false ? (uri.reason ?? '') : destinationProblem('no_mail')
@@ -188,7 +200,7 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
       const unreachable = finding(
         'dmarc.rua_unreachable',
         { host: uri.host!, reason },
-        { evidence: uri.uri, ...(isOwn && cause === undefined ? { fix: changedFix(basis) } : {}) },
+        { evidence: uri.uri, ...(isOwn && cause === undefined ? { fix: changedFix(basis) } : isOwn ? {} : elsewhere) },
       )
       return { ...unreachable, ...(cause !== undefined && { follows: cause }) }
     }),
@@ -198,6 +210,13 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
       : []),
   ]
 }
+
+/** Whether reports come to a destination. */
+const arrives = ({ problem, scheme, authorization, takesMail }: Destination): boolean =>
+  !problem &&
+  scheme === 'mailto' &&
+  (authorization === 'internal' || authorization === 'authorized') &&
+  takesMail !== false
 
 /**
  * A destination that has not agreed to the reports. For a mailbox at a public provider nobody can agree: an address of
@@ -212,9 +231,7 @@ function unauthorized(
     const fix = uri.takesMail === false ? {} : { fix: authorizationFix(applied, uri) }
     return [finding('dmarc.report_unauthorized', args, { evidence: uri.uri, ...fix })]
   }
-  const comes = ({ problem, authorization, takesMail }: Destination): boolean =>
-    !problem && (authorization === 'internal' || authorization === 'authorized') && takesMail !== false
-  if (facts.rua.some(comes)) return []
+  if (facts.rua.some(arrives)) return []
   const fix = canReport(applied, context) ? { fix: changedFix(reported(basis, true)) } : {}
   return [finding('dmarc.report_unauthorized', { ...args, isPublic: true }, { evidence: uri.uri, ...fix })]
 }

@@ -125,9 +125,14 @@ export const findings = defineFindings({
   }),
   'spf.include_without_record': high({
     title: 'SPF include without an SPF record',
-    detail: ({ term, name }) => `"${term}" refers to ${name}, which has no SPF record: receivers return permerror.`,
+    detail: ({ term, name, at }) =>
+      `"${term}"${at === undefined ? '' : ` in the record of ${at}`} refers to ${name}, which has no SPF record: receivers return permerror.`,
     repair:
       'Correct the name, or remove the term and end the record with "~all" until reports show that no sender is missing.',
+    advice: ({ top, at }) =>
+      top === undefined
+        ? undefined
+        : `Ask whoever runs ${at} to correct its SPF record; or remove ${top}, if nothing sends by way of it, and end the record in "~all" until reports show that no sender is missing.`,
     reference: 'RFC 7208 §5.2',
   }),
   'spf.include_broken': high({

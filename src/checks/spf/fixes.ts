@@ -1,6 +1,12 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import { type Cidr, contains } from '../../names/cidr.ts'
-import { providerOfHost, providerOfInbound, providerOfInclude, spfIncludeOf } from '../../providers/index.ts'
+import {
+  providerOfHost,
+  providerOfInbound,
+  providerOfInclude,
+  providerOfReturnPath,
+  spfIncludeOf,
+} from '../../providers/index.ts'
 import type { SpfFacts } from './lookup.ts'
 import { mend } from './mend.ts'
 import {
@@ -266,7 +272,7 @@ export function firstRecord(mail: MailHosts | undefined): string | undefined {
   if (mail.kind === 'implicit') return 'v=spf1 a ~all'
   const exchanges = mail.hosts.map(({ exchange }) => exchange)
   if (exchanges.some(providerOfInbound)) return undefined // what takes mail in for an application sends none
-  const providers = exchanges.map(providerOfHost)
+  const providers = exchanges.map((exchange) => providerOfHost(exchange) ?? providerOfReturnPath(exchange))
   const includes = new Set(providers.flatMap((provider) => (provider ? [spfIncludeOf(provider, exchanges)] : [])))
   if (includes.has(undefined)) return undefined
   const own = providers.includes(undefined) ? ['mx'] : []

@@ -73,7 +73,10 @@ function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, 
       return { id: 'spf.loop', args, evidence, ...fixOf(holder.domain, cut && formatSpf(cut)) }
     }
     case 'no_record': {
-      const args = { term: permerror.via, name: permerror.node.domain }
+      const { node, via } = permerror
+      const holder = nodesOf(root).find(({ terms }) => terms.some((term) => term.node === node))
+      const top = root.terms.find((term) => term.node && holder && nodesOf(term.node).includes(holder))
+      const args = { term: via, name: node.domain, ...(top && holder && { top: top.text, at: holder.domain }) }
       return { id: 'spf.include_without_record', args, evidence, ...fix(rest(withoutTerm(root, permerror.via))) }
     }
     case 'broken':

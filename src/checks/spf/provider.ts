@@ -37,8 +37,9 @@ export function judgeProvider(
   const { permerrors, unknown, extent, all } = reading
   if (!unnamed || mailboxes?.provider !== unnamed.provider || permerrors.length + unknown.length > 0) return undefined
   // Whoever names senders of its own by macros may have written the provider's out.
-  if (extent.everybody || extent.passing.conditional.length > 0 || reading.passesNobody || namesNobody(reading))
-    return undefined
+  if (extent.everybody || extent.passing.conditional.length > 0 || namesNobody(reading)) return undefined
+  // `-all` alone says that nobody sends; `~all` alone names nobody yet.
+  if (reading.passesNobody && all === '-') return undefined
   const { provider, include, passing } = unnamed
   if (passing && (intersects(passing.ip4, extent.passing.ip4) || intersects(passing.ip6, extent.passing.ip6)))
     return undefined
