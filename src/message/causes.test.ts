@@ -352,6 +352,12 @@ const CASES: readonly Case[] = [
   },
   { name: 'a change that nobody can name', change: (text) => text.replace('Minutes', 'Hours'), cause: 'change.header' },
   {
+    name: 'a signature that somebody shortened',
+    change: (text) => text.replace(/b=[A-Za-z0-9+/=]{40,}/, 'b=...'),
+    result: 'unknown',
+    cause: 'signature.copied',
+  },
+  {
     name: 'a body change that nobody can name',
     change: (text) => text.replace('aus K', 'aus B'),
     cause: 'change.body',

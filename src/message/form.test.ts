@@ -124,6 +124,22 @@ describe('the form of a message', () => {
     ],
     ['a list of one text of JSON', JSON.stringify([MAIL]), 'pasted', MAIL, [/written as \\n/]],
     ['no-break blanks in front', each('\xc2\xa0\xc2\xa0', MAIL), 'pasted', MAIL, [/^2 blanks/]],
+    [
+      'buttons below a header',
+      `Headers\n\n${HEAD}\nKopieren\nOK\n`,
+      'header_only',
+      HEAD,
+      [/of a page/, /header alone/],
+    ],
+    ['a mail that ends with such a word', `${SUMMARY}${MAIL}OK\n`, 'pasted', `${MAIL}OK\n`, [/of a page/]],
+    ['marks with and without a blank', each('> ', MAIL).replace('> From', '>From'), 'pasted', MAIL, [/mark ">"/]],
+    [
+      'what somebody made unreadable',
+      MAIL.replaceAll('a@a.example', 'REDACTED@a.example'),
+      'pasted',
+      MAIL.replaceAll('a@a.example', 'REDACTED@a.example'),
+      [/unreadable/],
+    ],
     ['bytes of Python', `b'${MAIL.replaceAll('\n', '\\r\\n')}'`, 'pasted', MAIL.replaceAll('\n', '\r\n'), [/as \\n/]],
     ['line ends of an editor', MAIL.replaceAll('\n', '^M\n'), 'pasted', MAIL, [/as \^M/]],
     [

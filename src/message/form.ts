@@ -69,7 +69,7 @@ export function isPlain(octets: Uint8Array): boolean {
     return false
   if (head.includes('&lt;') && ESCAPED.test(head)) return false
   if (QUOTED_PRINTABLE.test(head) || head.includes('^M\n') || head.includes('^M$\n')) return false
-  if (isTypographic(head) || isQuotation(lines)) return false
+  if (isTypographic(head) || REDACTED.test(head) || isQuotation(lines)) return false
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
 
@@ -98,6 +98,10 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   takeEntities(draft)
   takeNoBreakBlanks(draft)
   takeTypography(draft)
+  if (REDACTED.test(headOf(draft.text))) {
+    draft.isCopied = true
+    draft.notes.push('parts of the header were made unreadable')
+  }
   restoreFolding(draft)
   takeSummary(draft)
   if (!hasHeader(draft.text)) return { is: 'no_header' }
@@ -293,11 +297,22 @@ function takeMarks(draft: Draft): void {
   if (mark === undefined) return
   const escaped = mark.replaceAll('|', String.raw`\|`)
   const bare = mark.trimEnd().replaceAll('|', String.raw`\|`)
-  if (new RegExp(String.raw`(?:^|\n)(?!${escaped}|${bare}[ \t]*(?:\r?\n|$)|\r?\n|$)`).test(draft.text)) return
+  if (new RegExp(String.raw`(?:^|\n)(?!${escaped}|${bare}[ \t]*(?:\r?\n|$)|\r?\n|$)`).test(draft.text)) {
+    takeMixedMarks(draft)
+    return
+  }
   draft.text = draft.text.replace(new RegExp(`(^|\\n)(?:${escaped}|${bare}[ \\t]*(?=\\r?\\n|$))`, 'g'), '$1')
   if (bare !== '') draft.isCopied = true
   const what = bare === '' ? counted(mark.length, 'blank') : `the mark "${mark.trim()}"`
   draft.notes.push(`${what} in front of each line ${bare === '' && mark.length > 1 ? 'were' : 'was'} taken away`)
+}
+
+/** Quote marks of which only some have a blank behind them. */
+function takeMixedMarks(draft: Draft): void {
+  if (/^(?!>|\r?$)/m.test(draft.text)) return
+  draft.text = draft.text.replace(/^> ?/gm, '')
+  draft.isCopied = true
+  draft.notes.push('the mark ">" in front of each line was taken away')
 }
 
 /** Numbers in front of each line, as editors and pages for snippets show them. */
@@ -367,6 +382,10 @@ function takeNoBreakBlanks(draft: Draft): void {
   draft.isCopied = true
   draft.notes.push('blanks of a web page in the header were read as blanks')
 }
+
+/** Addresses and names that were made unreadable. */
+const REDACTED =
+  /^(?:from|to|cc|reply-to|return-path|message-id|delivered-to)[ \t]*:[^\n]{0,998}(?<![\w.-])(?:\[?(?:redacted|removed|hidden|anonymi[sz]ed)\]?|x{3,30}|\*{3,30})(?=[\s>@\])]|$)/im
 
 /** Fields that have quotes in pairs. */
 const QUOTING = /^(?:from|to|cc|reply-to|sender|content-[a-z-]{1,30}|x-[\w-]{1,70})[ \t]*:/i
@@ -440,23 +459,41 @@ function takeSummary(draft: Draft): void {
   const trace = top.findIndex((line, i) => TRACE.test(line) && startsHeader(lines, i))
   const start = trace < 0 ? top.findIndex((line, i) => KNOWN.test(line) && isHeaderFrom(lines, i)) : trace
   if (start <= 0 || !hasAuthor(lines, start)) return
-  draft.text = withoutButton(draft.text.slice(lines.slice(0, start).join('\n').length + 1))
+  draft.isCopied = true
+  draft.text = withoutButtons(draft.text.slice(lines.slice(0, start).join('\n').length + 1))
   draft.notes.push(
     `${start === 1 ? 'one line' : `${start} lines`} of a page in front of the header ${start === 1 ? 'was' : 'were'} taken away`,
   )
 }
 
+const words = (...some: readonly string[]): RegExp =>
+  new RegExp(`^(?:${Buffer.from(some.join('|')).toString('latin1')})$`, 'i')
 /** The button below the message of such a page, as Outlook on the web has it (UTF-8 as latin1). */
-const BUTTON = new RegExp(
-  `^(?:${Buffer.from('close|schließen|fermer|cerrar|chiudi|fechar|sluiten|zamknij|zavřít|stäng|luk|lukk|sulje|закрыть|закрити|kapat|bezárás|閉じる|关闭|關閉|닫기').toString('latin1')})$`,
-  'i',
+const CLOSE = words(
+  'close|(?:fenster )?schließen|fermer|cerrar|chiudi|fechar|sluiten|zamknij|zavřít|stäng|luk|lukk|sulje|закрыть|закрити',
+  'kapat|bezárás|閉じる|关闭|關閉|닫기',
 )
+/** Buttons that stand behind a header alone; a message may end with such a word. */
+const BUTTON = words(
+  'ok|done|cancel|back|print|copy(?: headers?| to clipboard)?|download(?: original)?',
+  'fertig|abbrechen|zurück|drucken|(?:in (?:die )?zwischenablage )?kopieren|(?:original )?herunterladen',
+  'annuler|copier(?: dans le presse-papiers?)?|cancelar|copiar(?: al portapapeles)?|annulla|copia(?: negli appunti)?',
+  'kopiëren|kopiuj|копировать',
+)
+/** Maximum number of buttons. */
+const MAX_BUTTONS = 4
 
-/** A text without such a word as its last line. */
-function withoutButton(text: string): string {
+/** A text without such words as its last lines. */
+function withoutButtons(text: string): string {
+  let rest = text
+  for (let i = 0; i < MAX_BUTTONS; i++) rest = withoutLast(rest, (line) => BUTTON.test(line) || CLOSE.test(line))
+  return isHeaderOnly(rest) ? rest : withoutLast(text, (line) => CLOSE.test(line))
+}
+
+function withoutLast(text: string, isButton: (line: string) => boolean): string {
   const end = endOf(text, text.length)
   const at = text.lastIndexOf('\n', end - 1)
-  if (at < 0 || !BUTTON.test(text.slice(at + 1, end).trimStart())) return text
+  if (at < 0 || !isButton(text.slice(at + 1, end).trimStart())) return text
   return `${text.slice(0, endOf(text, at))}\n`
 }
 
@@ -476,6 +513,7 @@ function takeAttached(draft: Draft): void {
   const { parts } = parseMime(fields, body)
   const isMessage = ({ type, name }: Part): boolean =>
     type === 'message/rfc822' || (type === 'application/octet-stream' && /\.eml$/i.test(name))
+  const isPicture = ({ type }: Part): boolean => type.startsWith('image/')
   const attached = parts.filter(isMessage)
   if (attached.length === 0) return
   draft.kind ??= 'message'
@@ -483,7 +521,8 @@ function takeAttached(draft: Draft): void {
     contentOf(body, part, WINDOW)
       .toString('latin1')
       .replace(/<[^<>]{0,1000}>|&nbsp;|\s+/g, '').length
-  const isWrapper = (part: Part): boolean => isMessage(part) || (part.name === '' && lengthOf(part) <= MAX_REMARK)
+  const isWrapper = (part: Part): boolean =>
+    isMessage(part) || isPicture(part) || (part.name === '' && lengthOf(part) <= MAX_REMARK)
   if (attached.length === 1 && parts.every(isWrapper)) {
     draft.text = contentOf(body, attached[0]!).toString('latin1')
     draft.notes.push('it was forwarded as an attachment: the attached message is analysed, not the one around it')
@@ -530,6 +569,9 @@ function isHeaderFrom(lines: readonly string[], from: number): boolean {
   const head = headAt(lines.slice(0, from + MAX_SUMMARY), from)
   return head.length >= 3 && isRun(head)
 }
+
+/** A text up to its first empty line. */
+const headOf = (text: string): string => text.slice(0, /\n\r?\n/.exec(text)?.index ?? WINDOW)
 
 /** Whether any line in front is a field that a message has. */
 const hasHeader = (text: string): boolean => text.slice(0, WINDOW).split('\n').some(isKnown)

@@ -50,13 +50,21 @@ export const verify: HeavyKind<VerifyInput, Verified> = {
     const verified = verifyMail(mail, keyAt, hash, at)
     if (isReport) return { dkim: verified.map(plainOf), arc: { result: 'none', sets: [] }, otherKey: [] }
     if (headerOnly) {
-      const dkim = verified.map((one) => plainOf(withoutBody(one, headerOnly.intact)))
+      const dkim = verified.map((one) =>
+        plainOf(isShortened(one) ? { ...one, ...COPIED } : withoutBody(one, headerOnly.intact)),
+      )
       return { dkim, arc: arcWithoutBody(mail), otherKey: [] }
     }
     const arc = verifyArc(mail, keyAt, hash)
     return { ...explained(mail, verified, isCopied), arc }
   },
 }
+
+const COPIED = { result: 'unknown', because: signatureProblem('copied') } as const
+
+/** Whether somebody left out a part of the signature: `b=...`. */
+const isShortened = ({ because }: Verifying): boolean =>
+  because?.id === 'signature.tag_invalid' && /\.\.\.|\u2026|\xe2\x80\xa6/.test(String(because.values.text))
 
 /** Changes that no attempt to undo them has proven. */
 const UNPROVEN = new Set(['change.header', 'change.body', 'change.two', 'signature.body_short', 'signature.other_key'])
@@ -65,11 +73,11 @@ function explained(mail: Mail, verified: readonly Verifying[], isCopied = false)
   const effort = fullEffort()
   const otherKey: number[] = []
   const dkim = verified.map((one, i) => {
+    if (isShortened(one)) return plainOf({ ...one, ...COPIED })
     const isFailure = one.result === 'fail' || (one.result === 'permerror' && one.signature !== undefined)
     if (!isFailure || mail.cut) return plainOf(one)
     const { because, otherKey: isOther } = causeOf(mail, one, effort)
-    if (isCopied && because && UNPROVEN.has(because.id))
-      return plainOf({ ...one, result: 'unknown', because: signatureProblem('copied') })
+    if (isCopied && because && UNPROVEN.has(because.id)) return plainOf({ ...one, ...COPIED })
     if (isOther) otherKey.push(i)
     return plainOf({ ...one, ...(because && { because }) })
   })
