@@ -84,6 +84,9 @@ function presentListings(answer: BlacklistAnswer, clocks: Clocks) {
   }
 }
 
+/** What comes before any request for removal. */
+export const STOP_FIRST = 'Find and stop the source of the mail that caused the listing, otherwise it returns.'
+
 /** What a listing is about, as a text, so that nobody requests the removal of somebody else's listing. */
 const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   ip: 'This address itself is listed.',

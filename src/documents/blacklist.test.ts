@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
+import { listedAddress } from '../../test/lab/documents.ts'
 import type { ListEntry } from '../answers/blacklist.ts'
-import { combinedGrid, listingBlocks } from './blacklist.ts'
+import { blacklistDocument, combinedGrid, listingBlocks } from './blacklist.ts'
+import { formatMarkdown } from './markdown/markdown.ts'
 
 const REASONS: Partial<Record<ListEntry['status'], string>> = { unsupported: 'no_ipv6', blocked: 'public_resolver' }
 /** What a list answered about each address of a domain. */
@@ -37,4 +39,9 @@ it('a private address beside a public one: only the public one is in the grid, a
   expect(listingBlocks({ results: [hidden], total: 1, answered: 0 })).toMatchObject([
     { line: ['Blacklists contain only public addresses, so none was queried.'] },
   ])
+})
+
+it.each(['listed', 'incomplete'] as const)('what is %s says what comes before a removal, or nothing', (verdict) => {
+  const text = formatMarkdown(blacklistDocument({ ...listedAddress, verdict }, '1'))
+  expect(text.includes('**First:** Find and stop the source')).toBe(verdict === 'listed')
 })

@@ -8,6 +8,7 @@ import type {
 } from '../answers/blacklist.ts'
 import type { CheckAnswer } from '../answers/check.ts'
 import { counted } from '../base/text.ts'
+import { STOP_FIRST } from '../dnsbl/present.ts'
 import {
   type Block,
   blocksOf,
@@ -38,6 +39,7 @@ export const blacklistDocument = (answer: BlacklistAnswer, version: string): Doc
   blocks: blocksOf([
     conclusionOf(answer),
     answer.listed > 0 && heading(2, 'Where it is listed, and what to do', 'listings'),
+    answer.verdict === 'listed' && text({ strong: 'First: ' }, STOP_FIRST),
     listedBlocks(answer, 3),
     combinedGrid(`${answer.total} lists`, [answer]),
     !isNotPublic(answer) && silentBlocks(answer),

@@ -61,6 +61,13 @@ it.each<[query: string, name: string]>([
   ['slack notifications', 'monitors'],
   ['429 too many requests', 'errors'],
   ['rotate source ips proxy', 'operations'],
+  ['mute at night', 'monitors'],
+  ['badge for website', 'monitors'],
+  ['log in to web page', 'operations'],
+  ['revoke key', 'operations'],
+  ['new domain records', 'plan'],
+  ['exit code of the command', 'automation'],
+  ['several nodes postgres', 'operations'],
 ])('%s finds %s', (query, name) => {
   const first = searchDocs(texts, query).slice(0, 3)
   expect(first.map((one) => one.name)).toContain(name)

@@ -20,7 +20,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ['spam', 'junk'],
   ['ptr', 'reverse dns', 'rdns', 'reverse lookup'],
   ['container', 'docker', 'podman', 'kubernetes'],
-  ['access', 'api key', 'api keys', 'apikey', 'token'],
+  ['access', 'api key', 'api keys', 'apikey', 'token', 'revoke key', 'rotate key'],
   ['bounce', 'bounced', 'returned', 'undelivered', 'ndr', 'dsn'],
   ['listed', 'blacklisted', 'blocklisted', 'blacklist', 'blocklist', 'dnsbl', 'rbl'],
   ['webhook', 'callback'],
@@ -34,16 +34,19 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ['forwarding', 'forwarded', 'forward'],
   ['mailing list', 'mailing lists', 'mailman', 'listserv'],
   ['ci', 'continuous integration', 'pipeline', 'github action', 'github actions'],
-  ['accepted', 'accept', 'ignore', 'suppress', 'mute', 'known findings', 'false positive'],
+  ['accepted', 'accept', 'ignore', 'suppress', 'known findings', 'false positive'],
   ['parked', 'never sends', 'sends no', 'without mail', 'not used for mail'],
   ['drift', 'drifts', 'as code'],
   ['signature', 'hmac', 'signed'],
   ['forget', 'gdpr', 'personal data', 'privacy', 'erase'],
   ['catch-all', 'catch all', 'accept_all'],
+  ['quiet hours', 'at night', 'mute', 'do not disturb'],
+  ['login', 'log in', 'sign in'],
+  ['new domain', 'from scratch', 'from nothing'],
 ]
 /** Words that say nothing about what is looked for. */
 const STOP = new Set(
-  'a an and are be by can do does for from how i in is it my of on or our the to what when where which who why will with you your mail email not set up get use run new'.split(
+  'a an and are be by can do does for from how i in is it my of on or our the to what when where which who why will with you your mail email not set up get use run'.split(
     ' ',
   ),
 )
@@ -96,7 +99,8 @@ export function searchDocs(texts: Texts, query: string): readonly Found[] {
     .map(({ section, weights }) => ({
       section,
       has: sumOf(rarity.filter((_, i) => weights[i]! > 0)) / most,
-      weight: sumOf(weights.map((weight, i) => weight * rarity[i]!)) * favour(section),
+      // What people type first they mean most.
+      weight: sumOf(weights.map((weight, i) => (weight * rarity[i]!) / (1 + i / 5))) * favour(section),
     }))
     .toSorted((a, b) => b.has ** 3 * b.weight - a.has ** 3 * a.weight)
     .map(({ section: { name, title, heading, text } }) => ({ name, title, heading, excerpt: excerptOf(text, terms) }))

@@ -2,6 +2,7 @@ import type { PlanStep } from '../answers/plan.ts'
 import type { ReportAnswer } from '../answers/report.ts'
 import { earnedGrade, type Grade, worstGrade } from '../answers/weights.ts'
 import { counted } from '../base/text.ts'
+import { STOP_FIRST } from '../dnsbl/present.ts'
 
 /**
  * A report whose listings cost points, with the removal from the blacklists as a step of its plan: before the first one
@@ -60,7 +61,7 @@ function stepOf({ blacklists, domain_blacklists: ofDomain }: ReportAnswer) {
     findings: [],
     records: [],
     by: 'address owner' as const,
-    instructions: `Find and stop the source of the mail that caused the listing, otherwise it returns. Then ask for the removal from ${some(lists)}: each listing says who can ask, and where.`,
+    instructions: `${STOP_FIRST} Then ask for the removal from ${some(lists)}: each listing says who can ask, and where.`,
     assumed: true as const,
     why: `${some(counts)}: receivers refuse or distrust its mail`,
     before: [],
