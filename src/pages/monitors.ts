@@ -157,21 +157,26 @@ function counts(summary: MonitorSummary, asked: Readonly<Record<string, string |
   const values = (name: (typeof SHOWN)[number][0]): readonly Html[] =>
     summary[name].slice(0, MOST_SHOWN).map(({ value, count, change_7_days: change }, i) => {
       const query = { ...asked, [name === 'findings' ? 'finding' : name]: value }
-      // of a value whose monitors are all new it says nothing
-      const moved = change && change !== count ? ` (${change > 0 ? '+' : '−'}${Math.abs(change)})` : ''
-      return html`${i > 0 && ' · '}<a href="${pathWith('/monitors', query)}">${value}</a> ${count.toLocaleString('en')}${moved}`
+      return html`${i > 0 && ' · '}<a href="${pathWith('/monitors', query)}">${value}</a> ${count.toLocaleString('en')}${moved(change, count)}`
     })
   const [[grade], ...others] = SHOWN
+  const hasMoved =
+    SHOWN.some(([name]) => summary[name].some((one) => moved(one.change_7_days, one.count) !== '')) ||
+    summary.profiles.some((one) => moved(one.change_7_days, one.met) !== '')
   const rows = others.filter(([name]) => summary[name].length > 0)
   return html`<section aria-label="Summary"><p><strong>${counted(summary.total, 'monitor')}</strong>${summary.below > 0 && html` (${counted(summary.organizations, 'domain')}, ${counted(summary.below, 'name')} below)`}: ${values(grade)}</p>
 <details${Object.keys(asked).length > 0 && html` open`}><summary>Filter and count</summary>${filterForm(asked)}
 <dl>${rows.map(([name, heading]) => html`<dt>${heading}</dt><dd>${values(name)}${name === 'policy' && notReject(summary, asked)}</dd>`)}
 ${summary.profiles.map(
   ({ name, met, not_met: unmet, unknown, change_7_days: change }) =>
-    html`<dt>${name}</dt><dd>met by ${met.toLocaleString('en')} of ${summary.total.toLocaleString('en')}${change !== 0 && ` (${change > 0 ? '+' : '−'}${Math.abs(change)})`}, <a href="${pathWith('/monitors', { ...asked, profile_not_met: name })}">not met</a> ${unmet.toLocaleString('en')}, unknown ${unknown.toLocaleString('en')}</dd>`,
+    html`<dt>${name}</dt><dd>met by ${met.toLocaleString('en')} of ${summary.total.toLocaleString('en')}${moved(change, met)}, <a href="${pathWith('/monitors', { ...asked, profile_not_met: name })}">not met</a> ${unmet.toLocaleString('en')}, unknown ${unknown.toLocaleString('en')}</dd>`,
 )}</dl>
-<p class="quiet">The number in brackets is the change within 7 days.</p></details></section>`
+${hasMoved && html`<p class="quiet">The number in brackets is the change within 7 days.</p>`}</details></section>`
 }
+
+/** ` (+3)`; nothing of a value whose monitors are all new. */
+const moved = (change: number | null, count: number): string =>
+  change === null || change === 0 || change === count ? '' : ` (${change > 0 ? '+' : '−'}${Math.abs(change)})`
 
 /** How many are not at p=reject, with the filter that lists them. */
 function notReject({ policy }: MonitorSummary, asked: Readonly<Record<string, string | undefined>>): Html {
@@ -283,7 +288,7 @@ async function importList(parts: Parts, visit: Visit): Promise<PageAnswer> {
     main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p><h1>Import of monitors</h1>
 <p${isSure && html` class="notice"`}>${words}</p>
 ${bad.length > 0 && html`<ul>${bad.slice(0, 100).map(({ line, reason }) => html`<li>Line ${String(line)}: ${reason}</li>`)}</ul>`}
-${shown.length > 0 && html`<table><caption>The first ${String(shown.length)} changes</caption><tbody>${shown.map(({ line, target, change }) => html`<tr><td class="number">${String(line)}</td><td><code>${target}</code></td><td>${change}</td></tr>`)}</tbody></table>`}
+${shown.length > 0 && html`<table><caption>${changes.length > shown.length ? `The first ${shown.length} of ${counted(changes.length, 'change')}` : counted(changes.length, 'change')}</caption><thead><tr><th scope="col" class="number">Line</th><th scope="col">Target</th><th scope="col">Change</th></tr></thead><tbody>${shown.map(({ line, target, change }) => html`<tr><td class="number">${String(line)}</td><td><code>${target}</code></td><td>${change}</td></tr>`)}</tbody></table>`}
 ${
   !isSure &&
   created + updated > 0 &&

@@ -369,6 +369,7 @@ describe('the page of digests', () => {
     const list = await page('/monitors')
     expect(list).toContain('href="/monitors/digest"')
     expect(list).toContain('&lt;img src=x&gt;, a</a>')
+    expect(list).toContain('href="/monitors?policy=none">not at p=reject</a> 2')
     expect(list).not.toMatch(/<img src=x|<i>note/)
   })
   it('cannot turn them on while there is no submission server, and says what to set', async () => {
