@@ -167,6 +167,8 @@ export type TlsHost = {
   readonly tls?: TlsInfo
   /** The best outdated TLS version that the host accepts (`TLSv1.1`, `TLSv1`); absent: none, or not known. */
   readonly outdated?: string
+  /** Why it is not known whether the host accepts outdated TLS versions. */
+  readonly outdatedReason?: Problem
   /** The names in its banner and in its reply to EHLO; absent if there is none. */
   readonly bannerName?: string
   readonly ehloName?: string

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import type { Problem } from '../../base/problem.ts'
 import { canonicalName } from '../../names/domain.ts'
 import { providerOfHost } from '../../providers/index.ts'
 import type { Finding, Outcome } from '../check.ts'
@@ -13,8 +14,8 @@ const OLD_PROTOCOLS = new Set(['SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1'])
 
 /**
  * `pass`: every host that answered offers TLS without a finding of severity low or more; `fail`: one offers none, or
- * none that works; `warn`: a certificate or protocol needs attention; `unknown`: no host answered, or the addresses of
- * one are not known; `not_applicable`: there is no mail host.
+ * none that works; `warn`: a certificate or protocol needs attention; `unknown`: no host answered, the addresses of one
+ * are not known, or the time was over before its outdated versions were tried; `not_applicable`: there is no mail host.
  */
 export function judgeStarttls(
   facts: StarttlsFacts,
@@ -34,9 +35,15 @@ export function judgeStarttls(
   if (hosts.every(({ offered, open }) => offered === null || open))
     return { status: 'unknown', reason: hosts[0]?.reason ?? tlsProblem('no_answer'), facts, findings }
   const isPass = findings.every(({ id }) => HARMLESS.has(id))
-  const silent = isPass ? hosts.find(({ address, offered }) => address === undefined && offered === null) : undefined
-  if (silent) return { status: 'unknown', reason: silent.reason ?? tlsProblem('no_answer'), facts, findings }
+  const open = isPass ? hosts.flatMap(openReason)[0] : undefined
+  if (open) return { status: 'unknown', reason: open, facts, findings }
   return { status: isPass ? 'pass' : 'warn', facts, findings }
+}
+
+/** Why it is not known whether a host without findings passes. */
+function openReason({ host, address, offered, reason, outdatedReason }: TlsHost): readonly Problem[] {
+  if (address === undefined && offered === null) return [reason ?? tlsProblem('no_answer')]
+  return outdatedReason && !providerOfHost(host) ? [outdatedReason] : []
 }
 
 const BROKEN = new Set(['starttls.not_offered', 'starttls.broken'])

@@ -1,5 +1,6 @@
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
+import type { Problem } from '../../base/problem.ts'
 import { hostError, type MailHost } from '../../mailhosts/mailhosts.ts'
 import { canonicalName, type Domain } from '../../names/domain.ts'
 import { addressLiteral } from '../../net/smtp/commands.ts'
@@ -25,9 +26,9 @@ type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'monotonic' | 'signal' | 'se
 /**
  * Connects to each mail host of `domain` and examines its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail
  * transaction is started (RFC 3207). Where STARTTLS is offered, a second connection after the first offers only TLS 1.0
- * and 1.1 (RFC 8996). At most 10 hosts, one address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is tried twice. With `ctx.seen` a host that
- * several domains share is contacted once, and an address for one host at a time. Faults of a host or the network
- * are data. Rejects with DnsError if MX has no answer.
+ * and 1.1 (RFC 8996). At most 10 hosts, one address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is
+ * tried twice. With `ctx.seen` a host that several domains share is contacted once, and an address for one host at a
+ * time. Faults of a host or the network are data. Rejects with DnsError if MX has no answer.
  */
 export async function lookupStarttls(ctx: Asker, domain: Domain, input: CheckInput): Promise<StarttlsFacts> {
   const { kind, hosts } = await mailHostsOf(ctx, domain, input)
@@ -68,8 +69,7 @@ async function examine(ctx: Asker, options: SessionOptions): Promise<Omit<TlsHos
   const opened = !first.ok && isLost(first) ? await openSession(ctx, options, signal) : first
   const seen = { address, ...factsOf(opened) }
   if (!seen.offered) return seen
-  const outdated = await outdatedVersion(ctx, options, signal)
-  return outdated === undefined ? seen : { ...seen, outdated }
+  return { ...seen, ...(await outdatedVersion(ctx, options, signal)) }
 }
 
 function factsOf(opened: Opened): Omit<TlsHost, 'host' | 'preference'> {
@@ -82,37 +82,48 @@ function factsOf(opened: Opened): Omit<TlsHost, 'host' | 'preference'> {
   return { ...names, offered: true, reason: tlsProblem('refused') }
 }
 
-const isLost = ({ outcome, tls }: Exclude<Opened, { readonly ok: true }>): boolean =>
+type Failed = Exclude<Opened, { readonly ok: true }>
+
+const isLost = ({ outcome, tls }: Failed): boolean =>
   !tls && outcome.stage === 'starttls' && (outcome.fault === 'connection_lost' || outcome.fault === 'tls_failure')
 
 /**
- * The TLS version that a host accepts if only TLS 1.0 and 1.1 are offered; undefined if there is no TLS then, for
- * whatever reason.
+ * The TLS version that a host accepts if only TLS 1.0 and 1.1 are offered; nothing if there is no TLS then, with the
+ * reason if that is because the time was over.
  */
-async function outdatedVersion(ctx: Asker, options: SessionOptions, signal: AbortSignal): Promise<string | undefined> {
+async function outdatedVersion(
+  ctx: Asker,
+  options: SessionOptions,
+  signal: AbortSignal,
+): Promise<Pick<TlsHost, 'outdated' | 'outdatedReason'>> {
   const opened = await openSession(ctx, { ...options, tlsOffer: 'outdated' }, signal)
-  if (!opened.ok) return opened.tls?.protocol
-  opened.session.quit()
-  return opened.session.tls?.protocol
+  if (opened.ok) opened.session.quit()
+  const tls = opened.ok ? opened.session.tls : opened.tls
+  if (tls) return { outdated: tls.protocol }
+  return !opened.ok && signal.aborted ? { outdatedReason: reasonOf(opened) } : {}
 }
 
 /**
  * A session that ended early: a TLS handshake that was broken off is attributed to the host; an earlier end shows
  * nothing about its TLS.
  */
-function ended({
-  outcome,
-  tls,
-}: Exclude<Opened, { readonly ok: true }>): Pick<TlsHost, 'offered' | 'open' | 'tls' | 'reason'> {
-  const { stage, reply } = outcome
-  const reason = reply
-    ? tlsProblem('reply', { code: reply.code, text: textOf(reply).slice(0, 300), stage })
-    : tlsProblem('ended', { why: outcome.problem, stage })
+function ended(opened: Failed): Pick<TlsHost, 'offered' | 'open' | 'tls' | 'reason'> {
+  const { outcome, tls } = opened
+  const reason = reasonOf(opened)
   if (tls) return { offered: true, tls }
   if (outcome.stage !== 'starttls') return { offered: null, reason }
   const broke = !outcome.reply && outcome.fault !== 'timeout' && outcome.fault !== 'aborted'
   return { offered: true, reason, ...(broke ? {} : { open: true }) }
 }
+
+const reasonOf = ({ outcome }: Failed): Problem =>
+  outcome.reply
+    ? tlsProblem('reply', {
+        code: outcome.reply.code,
+        text: textOf(outcome.reply).slice(0, 300),
+        stage: outcome.stage,
+      })
+    : tlsProblem('ended', { why: outcome.problem, stage: outcome.stage })
 
 /** The names in a server's banner and in its reply to EHLO (RFC 5321 §4.2, §4.1.1.1). Absent if there is none. */
 type GreetingNames = { readonly bannerName?: string; readonly ehloName?: string }
