@@ -198,6 +198,10 @@ describe('the form of a message', () => {
     ['Hello Joe,\nhow are you?', 'no_header'],
     ['', 'no_header'],
   ])('%j is no message', (text, is) => expect(readForm(Buffer.from(text, 'latin1'))).toEqual({ is }))
+  it('a date that a program got wrong makes no quotation', () => {
+    const text = Buffer.from('From: a@a.example\nDate: 24.11.2026 16:40\n\nHello\n')
+    expect(readForm(text)).toMatchObject({ kind: 'message' })
+  })
   it('is linear', () => {
     const size = 500_000
     for (const piece of [

@@ -529,6 +529,10 @@ function takeAttached(draft: Draft): void {
   } else draft.notes.push('it has another message attached, which is not analysed: to do so, give the attached file')
 }
 
+/** A date as people read it: `Nov 24, 2026 at 4:40 PM`, `24. November 2026 um 16:40`; not one that a program got wrong. */
+const LOCAL_DATE =
+  /[\s\d](?:at|um|om|kl\.?|alle|às|[ap]\.?m\.?)(?:[\s\d]|$)|[a-z\x80-\xff]{3,12}\.? \d{1,2},|\d{1,2}\.? (?:de )?[a-z\x80-\xff]{4,}/i
+
 /**
  * Whether lines are what a program writes above a message that it quotes or forwards: `Sent`, or a date in the form of
  * a locale, and nothing of a server or of the program that made the message.
@@ -537,8 +541,7 @@ function isQuotation(lines: readonly string[]): boolean {
   if (lines.some((line) => TRACE.test(line) || /^(?:message-id|mime-version|content-type)[ \t]*:/i.test(line)))
     return false
   const date = lines.find((line) => /^date[ \t]*:/i.test(line))
-  const isLocal =
-    date !== undefined && !/:[ \t]*(?:[A-Za-z]{3},[ \t]*)?\d{1,2}[ \t]+[A-Za-z]{3}[ \t]+\d{2,4}[ \t]+\d/.test(date)
+  const isLocal = date !== undefined && LOCAL_DATE.test(date)
   return hasAuthor(lines, 0) && (isLocal || lines.some((line) => /^sent[ \t]*:/i.test(line)))
 }
 
