@@ -2,14 +2,16 @@ import { eachAlone, putOff } from '../../base/alone.ts'
 import { sleep, wakeable } from '../../base/deadline.ts'
 import { messageOf } from '../../base/errors.ts'
 import { once } from '../../base/share-work.ts'
-import { type Database, isAway, outageLog, throughOutage } from '../../store/postgres/connect.ts'
-import { type DuePair, type JobRows, jobRowsOf, type Place, type RowWrite } from '../../store/postgres/job-rows.ts'
+import { type Database, isAway, outageLog } from '../../store/postgres/connect.ts'
+import { type DuePair, jobRowsOf } from '../../store/postgres/job-rows.ts'
 import { dropLeftTables, isTableGone, type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
 import type { Log } from '../../world.ts'
 import { type Ask, type Claim, claimsOf, type FindProvider } from './claims.ts'
+import { duePairsOf } from './due.ts'
 import { domainLookups } from './lookups.ts'
 import { retryOf } from './retry.ts'
-import { faultResult, rowResult } from './row-result.ts'
+import { rowResult } from './row-result.ts'
+import { rowWriter } from './row-writer.ts'
 
 export type EngineSettings = {
   readonly ask: Ask
@@ -34,13 +36,8 @@ export type Engine = {
   readonly stop: () => Promise<void>
 }
 
-/**
- * Maximum number of rows that one node has claimed at the same time, and the share of the free ones that one provider
- * may take: something is left for the others.
- */
+/** Maximum number of rows that one node has claimed at the same time. */
 const MAX_ROWS = 200
-const SHARE = 0.8
-const CLAIM_ROWS = MAX_ROWS * SHARE
 /** Maximum number of claims of a node that are made at the same time. */
 const CLAIMS_AT_A_TIME = 4
 /** Maximum number of answers that wait to be written; beyond it nothing new is claimed. */
@@ -54,11 +51,6 @@ const NEWS_MS = 25
 const REST_MS = 5_000
 /** Rows that end within this time are replaced together, ms. */
 const TOGETHER_MS = 20
-/**
- * How long the place of the last claim is remembered, ms: a row that became due before it by the clock, but was written
- * after it, is found then.
- */
-const PLACE_MS = 5_000
 /**
  * When a job is tried again of which a statement failed, ms; after one more failure it is paused. It did well again once
  * one of its results was written.
@@ -92,22 +84,12 @@ export async function startEngine(database: Database, settings: EngineSettings):
     if (isAway(error) || isTableGone(error) || stopping.signal.aborted) return
     const againInMs = hurt.failed(number)
     log.error('a bulk job cannot be worked on', { job: id, again_in_ms: againInMs ?? null, err: error })
-    for (const [provider, pairs] of due) dropAll(provider, pairs, (pair) => pair.number === number)
+    due.drop((pair) => pair.number === number)
     if (againInMs !== undefined) return
     const failure = 'the service could not work on it; its log has the cause'
     jobs.move(id, ['waiting', 'running'], 'paused', { failure }).catch(fault('a bulk job could not be paused'))
   }
-  const faults = new Map<string, Set<string>>()
-  /** Logs a fault of ours at a row once for its job, and the first {@link FAULTS_OF_JOB} that differ. */
-  function rowFault(event: string, fields: { readonly job: string; readonly [name: string]: unknown }): void {
-    const of = `${fields.job} ${event}`
-    const known = faults.get(of) ?? new Set()
-    const why = messageOf(fields.err)
-    if (known.has(why) || known.size >= FAULTS_OF_JOB) return
-    if (faults.size >= MAX_FAULTS) faults.clear()
-    faults.set(of, known.add(why))
-    log.error(event, fields)
-  }
+  const rowFault = firstFaults(log)
   let isNews = true // something became due, or may be done
   const wake = (): void => {
     isNews = true
@@ -121,6 +103,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
     ...{ jobs, rows, now },
     onFault: (error, job) => (job ? jobFault(error, job) : fault('claims of rows could not be renewed')(error)),
   })
+  const due = duePairsOf({ rows, claimed: claims.count, room: settings.room })
   const writer = rowWriter({
     rows,
     onWritten: (job, isProviderDone) => {
@@ -141,10 +124,6 @@ export async function startEngine(database: Database, settings: EngineSettings):
       rowFault('the provider of a domain cannot be found', { job: id, domain, err }),
   })
   const asking = new Set<Promise<void>>()
-  /** Due pairs by provider, those that are next first. */
-  let due = new Map<string, DuePair[]>()
-  const places = new Map<string, { readonly place: Place; readonly sinceMs: number }>()
-  let claiming = 0
 
   async function ask(claim: Claim): Promise<void> {
     const { of, row, signal } = claim
@@ -179,76 +158,27 @@ export async function startEngine(database: Database, settings: EngineSettings):
     }
   }
 
-  /** Claims rows of a pair and begins to ask them; forgets the pair if it has no more that are due. */
-  async function claimOf(pair: DuePair, most: number): Promise<void> {
-    const key = `${pair.number} ${pair.provider}`
-    const after = places.get(key)
+  /** Claims rows of a pair and begins to ask them. */
+  async function claimOf({ pair, most }: { readonly pair: DuePair; readonly most: number }): Promise<void> {
     const sent = claims.moment()
-    const claimed = await rows.claim(pair, most, after?.place)
-    if (claimed.rows.length < most) {
-      places.delete(key) // the next claim finds what the place hides
-      if (!after) drop(pair)
-    } else if (claimed.last) places.set(key, { place: claimed.last, sinceMs: after?.sinceMs ?? performance.now() })
-    for (const claim of claims.open(pair, claimed.rows, sent)) {
+    for (const claim of claims.open(pair, await due.claim(pair, most), sent)) {
       const work = ask(claim).finally(() => asking.delete(work))
       asking.add(work)
     }
   }
-  const drop = (pair: DuePair): void => dropAll(pair.provider, due.get(pair.provider) ?? [], (one) => one === pair)
-  function dropAll(provider: string, pairs: readonly DuePair[], isMeant: (pair: DuePair) => boolean): void {
-    const left = pairs.filter((one) => !isMeant(one))
-    if (left.length > 0) due.set(provider, left)
-    else due.delete(provider)
-  }
-
-  /** What to claim now: providers and their pairs take turns, as far as there is room. */
-  function nextClaims(): readonly { readonly pair: DuePair; readonly most: number }[] {
-    const next: { pair: DuePair; most: number }[] = []
-    let free = MAX_ROWS - claims.size() - claiming
-    if (writer.waiting() >= MAX_UNWRITTEN || stopping.signal.aborted) return next
-    for (const [provider, pairs] of due) {
-      if (free <= 0) break
-      const own = claims.count(provider)
-      const share = Math.max(1, Math.floor((free + own) * SHARE)) - own
-      let room = Math.min(free, share, settings.room(provider, own))
-      for (let taken = 0; room > 0 && taken < pairs.length; taken++) {
-        const pair = pairs.shift()!
-        pairs.push(pair)
-        const most = Math.min(CLAIM_ROWS, Math.ceil(room / (pairs.length - taken)))
-        next.push({ pair, most })
-        room -= most
-        free -= most
-      }
-    }
-    return next
-  }
   async function feed(): Promise<void> {
-    const next = nextClaims()
-    claiming = next.reduce((sum, { most }) => sum + most, 0)
-    try {
-      await eachAlone(
-        CLAIMS_AT_A_TIME,
-        next,
-        ({ pair, most }) => claimOf(pair, most).finally(() => (claiming -= most)),
-        (error, { pair }) => {
-          if (isAway(error)) throw error
-          drop(pair)
-          jobFault(error, pair)
-        },
-      )
-    } finally {
-      claiming = 0
-    }
+    if (writer.waiting() >= MAX_UNWRITTEN || stopping.signal.aborted) return
+    const next = due.next(MAX_ROWS - claims.size())
+    await eachAlone(CLAIMS_AT_A_TIME, next, claimOf, (error, { pair }) => {
+      if (isAway(error)) throw error
+      due.drop((one) => one === pair)
+      jobFault(error, pair)
+    })
   }
 
   async function plan(): Promise<void> {
     await lookups.begin()
-    const pairs = await rows.duePairs()
-    due = Map.groupBy(
-      pairs.filter(({ number }) => hurt.isDue(number)),
-      ({ provider }) => provider,
-    )
-    for (const [key, { sinceMs }] of places) if (performance.now() - sinceMs >= PLACE_MS) places.delete(key)
+    due.plan((await rows.duePairs()).filter(({ number }) => hurt.isDue(number)))
     if (ended.size === 0) return
     const numbers = [...ended]
     ended.clear()
@@ -298,7 +228,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
       } catch (error) {
         fault('bulk jobs cannot be planned')(error)
       }
-      const restMs = due.size > 0 || claims.size() > 0 ? PLAN_EVERY_MS : REST_MS
+      const restMs = due.size() > 0 || claims.size() > 0 ? PLAN_EVERY_MS : REST_MS
       const isWoken = await turns.pause(isNews ? Math.min(planInMs(), restMs) : restMs, stopping.signal)
       if (isWoken && claims.size() > 0) await sleep(TOGETHER_MS, stopping.signal).catch(() => {})
     }
@@ -326,6 +256,20 @@ export async function startEngine(database: Database, settings: EngineSettings):
   }
 }
 
+/** Logs a fault of ours at a row once for its job, and the first {@link FAULTS_OF_JOB} that differ. */
+function firstFaults(log: Log) {
+  const faults = new Map<string, Set<string>>()
+  return (event: string, fields: { readonly job: string; readonly [name: string]: unknown }): void => {
+    const of = `${fields.job} ${event}`
+    const known = faults.get(of) ?? new Set()
+    const why = messageOf(fields.err)
+    if (known.has(why) || known.size >= FAULTS_OF_JOB) return
+    if (faults.size >= MAX_FAULTS) faults.clear()
+    faults.set(of, known.add(why))
+    log.error(event, fields)
+  }
+}
+
 /** Time to write the last answers when the engine stops while the database is unavailable, ms. */
 const LAST_WRITE_MS = 5_000
 
@@ -333,84 +277,4 @@ const DAY_MS = 86_400_000
 const giveUpAfterOf = ({ options }: Pick<DuePair, 'options'>): number => {
   const { give_up_after_ms } = options
   return typeof give_up_after_ms === 'number' ? give_up_after_ms : DAY_MS
-}
-
-/** Writes what became of rows, those of one job together: a statement costs the database more than the rows in it. */
-type RowWriter = {
-  readonly add: (job: DuePair, write: RowWrite) => void
-  /** Rows that are not written yet. */
-  readonly waiting: () => number
-  /** Resolves when everything is written, or given up because `closed` fired. */
-  readonly settled: () => Promise<void>
-}
-
-type RowWriterSettings = {
-  readonly rows: Pick<JobRows, 'write'>
-  /** Called with a job of which rows were written, and whether all rows of a provider have a result. */
-  readonly onWritten: (job: number, isProviderDone: boolean) => void
-  /** Called with a row whose result cannot be stored: it gets another one. */
-  readonly onRowFault: (error: unknown, job: DuePair, row: RowWrite) => void
-  /** Called with a job of which nothing can be written. */
-  readonly onFault: (error: unknown, job: DuePair) => void
-  /** Ends the wait for an unavailable database. */
-  readonly closed: AbortSignal
-}
-
-/** Time between two writes of a job, in which rows wait to be written together, ms. */
-const WRITE_EVERY_MS = 60
-
-type Lane = { readonly job: DuePair; writes: RowWrite[]; running: Promise<void> | undefined }
-
-/**
- * One write of a job at a time: rows that end meanwhile are in the next one. While the database is unavailable they
- * wait. If a write fails otherwise its rows are written alone, and one that cannot be is given a result that says so.
- * If that cannot be written either, the others stay claimed, and are asked again when their claim ends.
- */
-function rowWriter({ rows, onWritten, onRowFault, onFault, closed }: RowWriterSettings): RowWriter {
-  const lanes = new Map<number, Lane>()
-  let waiting = 0
-
-  async function write(job: DuePair, writes: readonly RowWrite[]): Promise<void> {
-    onWritten(job.number, await throughOutage(() => rows.write(job, writes), closed))
-  }
-  async function writeAlone(job: DuePair, row: RowWrite): Promise<void> {
-    try {
-      await write(job, [row])
-    } catch (error) {
-      if (closed.aborted || isTableGone(error)) throw error
-      const instead = { line: row.line, fence: row.fence, counts: true, waitMs: null }
-      await write(job, [{ ...instead, ...faultResult(job.kind, error) }])
-      onRowFault(error, job, row)
-    }
-  }
-  async function drain(lane: Lane): Promise<void> {
-    await new Promise(setImmediate)
-    while (lane.writes.length > 0) {
-      const { job, writes } = lane
-      lane.writes = []
-      try {
-        await write(job, writes).catch(async (error: unknown) => {
-          if (closed.aborted || isTableGone(error)) throw error
-          for (const row of writes) await writeAlone(job, row)
-        })
-      } catch (error) {
-        if (!closed.aborted) onFault(error, job)
-      } finally {
-        waiting -= writes.length
-      }
-      await new Promise((resolve) => setTimeout(resolve, WRITE_EVERY_MS))
-    }
-    lanes.delete(lane.job.number)
-  }
-  return {
-    add: (job, write) => {
-      const lane = lanes.get(job.number) ?? { job, writes: [], running: undefined }
-      lanes.set(job.number, lane)
-      lane.writes.push(write)
-      waiting++
-      lane.running ??= drain(lane)
-    },
-    waiting: () => waiting,
-    settled: async () => void (await Promise.all([...lanes.values()].map(({ running }) => running))),
-  }
 }
