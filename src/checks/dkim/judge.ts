@@ -195,8 +195,18 @@ function keyless(
 }
 
 /** The usable keys are those of services that send newsletters and the like, and none is the mailbox provider's. */
-function mailboxKey(facts: DkimFacts, usable: readonly FoundKey[], { mailboxes, sends }: DomainContext): Finding[] {
-  if (!mailboxes || sends === false || mailboxes.key === 'usable' || mailboxes.isOpen || facts.unanswered > 0) return []
+function mailboxKey(facts: DkimFacts, usable: readonly FoundKey[], context: DomainContext): Finding[] {
+  const { mailboxes, sends, sendersOpen } = context
+  // Who says that nobody sends misses no key; what SPF says may not be known.
+  if (
+    !mailboxes ||
+    sends === false ||
+    sendersOpen === 'any' ||
+    mailboxes.key === 'usable' ||
+    mailboxes.isOpen ||
+    facts.unanswered > 0
+  )
+    return []
   if (facts.dangling.some(({ target }) => providerOfAlias(target) === mailboxes.provider)) return []
   const owners = usable.map(({ selector, cname }) => providersOf(selector, cname.at(-1), facts.providers))
   if (owners.length === 0 || owners.some((some) => some.length === 0 || some.some(({ kind }) => kind !== 'sender')))

@@ -85,6 +85,7 @@ export const dmarcShown: readonly Shown[] = [
       dmarc: ['v=DMARC1; p=reject; rua=mailto:d@reports.dmarc-rua-unreachable.test'],
       more: ['reports MX 0 .'],
     }),
+    fixed: true,
   },
   { id: 'dmarc.report_limit', at: 'manyrua.test' },
   faulty('dmarc.psd_misused', 'p=reject; psd=y', {}),
