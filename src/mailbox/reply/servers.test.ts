@@ -792,11 +792,13 @@ const ODD_WORDS: Readonly<Record<string, readonly string[]>> = {
     '550 5.7.1 mailbox is write-protected for outside senders',
   ],
   recipient_throttled: [
+    '452 4.1.1 requested action aborted: try again later - The recipient has exceeded their daily message limit',
     "450 The recipient's hourly inbound quota was used up",
     '450 4.2.1 Mailbox delivery rate for user@example.org exceeded',
   ],
   unclear_refusal: ['550 Recipient Rejected: Temporarily inactive', '550 5.4.4 DNS problem on our side'],
   relay_denied: [
+    '550 5.7.1 this domain is not set up to receive inbound mail',
     '550 Remote sending only allowed with authentication',
     '550 Please receive your mail before sending',
     '550 5.7.1 Relais nicht erlaubt',
@@ -838,6 +840,7 @@ const ODD_WORDS: Readonly<Record<string, readonly string[]>> = {
     '451 4.7.1 user@example.org: sender verify-1@probe.example / 192.0.2.1 not in triplet database yet, retry after 120s',
   ],
   rate_limited: [
+    '550 Domain example.org has exceeded the max defers and failures per hour (5/5 (100%)) allowed. Message discarded.',
     '421 Troppe connessioni',
     '450 Muitas conexões do seu servidor',
     '450-Hello 192.0.2.1 450-You sent 100 messages, 450 wait an hour.',
