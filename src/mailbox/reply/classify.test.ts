@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Reply, Stage } from '../../net/smtp/reply.ts'
 import { providerById } from '../provider.ts'
-import { outcomeOf, type Reason } from '../reasons.ts'
+import { isAboutRecipient, outcomeOf, type Reason } from '../reasons.ts'
 import { classify } from './classify.ts'
 import { LONGEST_RETRY_MS, retryAfter } from './delay.ts'
 import { REPLIES } from './table.ts'
@@ -304,4 +304,20 @@ it.each(ABOUT)('%j is never a firm word about the mailbox', (template) => {
     const { reason } = classify({ stage: 'rcpt', reply: said, parties: { asked: 'someone@asked.example', ...US } })
     expect(`${place} ${outcomeOf(reason, said.code).deliverability} ${reason}`).toMatch(/ unknown /)
   }
+})
+
+/** What servers put behind a refusal of the mailbox; it decides nothing. */
+const BEHIND = [
+  ' [192.0.2.1]',
+  ' (connection from 192.0.2.1)',
+  '; client probe.example[192.0.2.1]',
+  ' (sender verify-1@probe.example)',
+  '. If your server 192.0.2.1 is blocked, ask postmaster@example.org',
+]
+const ofMailbox = REPLIES.filter(({ reason }) => isAboutRecipient(reason)).map((row) => row.reply)
+it.each(ofMailbox)('%j means the same with our names behind it', (text) => {
+  const parties = { asked: 'user@example.org', ...US, source: '192.0.2.1' }
+  const meant = (words: string): string =>
+    `${classify({ stage: 'rcpt', reply: reply(`${text}${words}`), parties }).reason}${words}`
+  expect(BEHIND.map(meant)).toEqual(BEHIND.map((words) => `${meant('')}${words}`))
 })

@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import { isSuccess, type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
 import type { Provider } from '../provider.ts'
-import { type Reason, reasonRow } from '../reasons.ts'
+import { isAboutRecipient, type Reason, reasonRow } from '../reasons.ts'
 import { retryAfter } from './delay.ts'
 import { markReply, type Parties } from './marks.ts'
 import type { Detail, ReplyRow } from './row.ts'
 import {
   ASKED_UNKNOWN,
   FAILED_RECIPIENTS,
+  isConditional,
   isOpening,
   isOurName,
   NESTED_TEMPORARY,
@@ -17,6 +18,8 @@ import {
   REFUSED_BECAUSE,
   SENDER_CALLOUT,
   sentencesOf,
+  withoutAsides,
+  withoutEnd,
 } from './sentences.ts'
 import { REPLIES } from './table.ts'
 
@@ -61,7 +64,7 @@ export function classify({ stage, reply, provider, parties = {} }: Answered): Ve
   if (reply.code < 400) return { reason: accepted(stage, reply.code, provider), by: 'code' }
   const about = RECIPIENT_STAGES.includes(stage) ? 'recipient' : 'us'
   const codes = reply.code >= 500 ? '5xx' : '4xx'
-  const marked = markReply(textOf(reply), parties)
+  const marked = withoutAsides(markReply(textOf(reply), parties))
   const read = reasonOf(marked, about, codes)
   if (read) {
     const { reason, detail } = read
@@ -144,6 +147,14 @@ function readSentences(marked: string, codes: Codes): Read | undefined {
 function readCauses(said: string, codes: Codes): Read | undefined {
   const sentences = sentencesOf(said)
   const causes = sentences.filter(({ isAdvice }) => !isAdvice).map(({ text }) => text)
+  const isOfMailbox = (text: string): boolean => isAboutRecipient(rowOf(text, 'recipient', codes)?.reason ?? 'policy')
+  // A sentence that names nobody goes on with the one that says the same of us.
+  const isOfOther = (text: string): boolean =>
+    codes === '5xx' &&
+    !said.includes('ASKED') &&
+    isOfMailbox(text) &&
+    !namesUs(text) &&
+    causes.some((other) => other !== text && namesUs(other) && isOfMailbox(other))
   for (const text of causes) {
     const read = isOpening(text) ? undefined : readSentence(text, codes)
     const isGeneral =
@@ -155,10 +166,15 @@ function readCauses(said: string, codes: Codes): Read | undefined {
     if (isAbsent) return { reason: 'mailbox_not_found' }
     const isRelay =
       read.reason === 'policy' && causes.some((other) => rowOf(other, 'recipient', codes)?.reason === 'relay_denied')
-    return isRelay ? { reason: 'relay_denied' } : read
+    if (isRelay) return { reason: 'relay_denied' }
+    return isOfOther(text) ? { reason: 'sender_refused' } : read
   }
   const opening = codes === '5xx' ? readSentence(causes.join(', '), codes) : undefined
-  const read = opening ?? readSentence(said, codes)
+  const conditions = sentences.filter(({ text }) => isConditional(text))
+  const unconditional = conditions.reduce((rest, { text }) => rest.replace(text, ''), said)
+  // A condition is the last that is read, and not against a code that is about the mailbox.
+  const last = conditions.length > 0 && !/^5\.[12]\.\d/.test(said) ? said : unconditional
+  const read = opening ?? readSentence(unconditional, codes) ?? readSentence(last, codes)
   if (read) return read
   // Our address is refused, in words that no row has.
   return causes.some((text) => /US-IP/.test(text) && namesUs(text)) ? { reason: 'source_blocked' } : undefined
@@ -176,8 +192,8 @@ const IS_BLOCKED = /US-IP\W{1,4}(?:\p{L}{1,12} ){0,2}(?:bloqu|block|reject|refus
 /** A sentence about us never speaks of the mailbox: its reason is one about us, whatever its words. */
 function readSentence(text: string, codes: Codes): Read | undefined {
   if (codes === '5xx' && ASKED_UNKNOWN.test(text)) return { reason: 'mailbox_not_found' }
+  if (!namesUs(text)) return rowOf(withoutEnd(text), 'recipient', codes)
   const read = rowOf(text, 'recipient', codes)
-  if (!namesUs(text)) return read
   const { about } = reasonRow(read?.reason ?? 'unclear_refusal')
   const isOurs = about !== 'recipient' && about !== 'domain'
   if (read && isOurs && (read.reason !== 'policy' || !IS_BLOCKED.test(text))) return read

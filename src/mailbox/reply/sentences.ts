@@ -23,6 +23,22 @@ const BREAK =
 /** Brackets that tell whose address is meant. */
 const OF_SENDER = /\b(?:sender|return.?path|reverse.?path|mail from|from address|envelope)\b/
 
+/** A sentence or an aside that only tells who we are. */
+const WHO_SENT =
+  /^[^\p{L}]*(?:(?:envelope |mail )?(?:sender|from|return.?path|client|connection|connected|ip|host|by|via)(?: from| host| ip| address| is| was)*[\s:=]{1,3})?<?US(?:-IP)?\b>?(?: ?\[(?:US-)?IP\])?[^\p{L}]*$/u
+/** A reply without what stands in brackets and only tells who we are. */
+export const withoutAsides = (marked: string): string =>
+  marked.replace(/ ?\(([^()]* [^()]*)\)/g, (aside, words: string) => (WHO_SENT.test(words) ? '' : aside))
+/** Our address in brackets at the end of a sentence. */
+const AT_THE_END = /\s*[[(]<?US(?:-IP)?>?[\])]\W{0,4}$/
+/** A sentence without our name at its end, which decides nothing there. */
+export const withoutEnd = (sentence: string): string => sentence.replace(AT_THE_END, '')
+
+/** What holds only under a condition. */
+const CONDITIONAL =
+  /^\W*(?:if|in case|unless|falls|wenn|sollten|si|en caso|em caso|caso|se|als|jesli|jezeli|pokud|eger)\b|^\W*(?:если|якщо|如果|若|もし)/u
+export const isConditional = (sentence: string): boolean => CONDITIONAL.test(sentence)
+
 /** A reply that is a name with its cause in brackets. */
 const NAME_THEN_ASIDE = /^((?:\d\.\d{1,3}\.\d{1,3} )?[<"']?(?:US-IP|US|ASKED)[>"']?:?) ?\(([^()]* [^()]*)\)$/
 
@@ -37,7 +53,7 @@ export const sentencesOf = (marked: string): readonly Sentence[] =>
     .replace(NAME_THEN_ASIDE, '$1 $2')
     .replace(/ ?\(([^()]* [^()]*)\)/g, (aside, words: string) => (OF_SENDER.test(words) ? aside : `; ${words}; `))
     .split(BREAK)
-    .filter((text) => /\p{L}/u.test(text))
+    .filter((text) => /\p{L}/u.test(text) && !WHO_SENT.test(text))
     .map((text) => ({ text, isAdvice: ADVICE.test(text) && !text.includes('DNSBL') }))
 
 /** A server called back about our sender: whatever it was told, it refuses us. */
