@@ -285,7 +285,12 @@ export const OPTIONS = {
     ),
     json: true as const,
   },
-  profiles: many('own-profile', 'FILE.json', 'own profiles that monitors, their filters and badges know by name', text),
+  profiles: many(
+    'own-profile',
+    'FILE.json',
+    'own profiles that checks, monitors, their filters and badges know by name',
+    text,
+  ),
   geoDbs: many('geo-db', 'FILE.mmdb', 'MMDB files to use before the bundled country data', text),
   join: many('join', 'URL', 'nodes to register with and send heartbeats to', url),
   peerSecret: one(

@@ -25,7 +25,7 @@ import {
   timeoutParam,
   vantageParam,
 } from './params.ts'
-import { domainProfileParam, profileVerdict, withProfile } from './profile.ts'
+import { domainProfileParam, profileOf, profileVerdict, withProfile } from './profile.ts'
 import { joinedReports } from './reports/joined.ts'
 import { aboutDomain, saveParams } from './saving.ts'
 
@@ -80,15 +80,16 @@ export const check = defineOperation({
   },
   answer: checkAnswer,
   example: checkExample,
-  uses: ['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors', 'acceptedHere'],
+  uses: ['heloName', 'smtpPort', 'reportsHere', 'verifiedSelectors', 'acceptedHere', 'ownProfiles'],
   run: async (ctx, deps, { domain, selector, starttls, plan, profile, accept, save, vantage }) => {
+    const rules = profileOf(profile, deps)
     const accepted = acceptancesFor(ctx, deps, domain, accept)
     accepted.catch(() => {}) // it is awaited below
     const joined = await joinedReports(ctx, deps, domain, { save, vantage })
     const learned = [...(joined?.input.learned ?? []), ...deps.verifiedSelectors.of(domain)]
     const wanted = { selectors: selector ?? [], starttls, plan, ...joined?.input, learned }
     const answer = withAccepted(await checkDomain(ctx, deps, domain, wanted), await accepted)
-    return ok({ ...withProfile(answer, profile), ...(joined && { reports: await joined.answer() }) })
+    return ok({ ...withProfile(answer, rules), ...(joined && { reports: await joined.answer() }) })
   },
   vantage: {
     node: ({ vantage }) => vantage,

@@ -14,6 +14,7 @@ import type { WebhookService } from '../monitors/webhooks.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Submission } from '../net/submit-mail.ts'
 import type { PeerRegistry } from '../peers/registry.ts'
+import type { OwnProfiles } from '../profiles/domain.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 
@@ -93,6 +94,8 @@ export type Deps = {
   }
   /** The database that is used, or would be with the first job, monitor or report. Never rejects. */
   readonly databaseState: () => Promise<DoctorAnswer['database']>
+  /** The operator's own profiles. */
+  readonly ownProfiles: OwnProfiles
   /** The operator's submission server, if one is set. */
   readonly submission: () => Promise<
     (Submission & { readonly from: string; readonly publicUrl: string | undefined }) | undefined

@@ -37,7 +37,7 @@ import {
   timeoutParam,
 } from './params.ts'
 import { paramProblem, setupError, setupProblem } from './problems.ts'
-import { domainProfileParam, profileVerdict, withProfile } from './profile.ts'
+import { domainProfileParam, profileOf, profileVerdict, withProfile } from './profile.ts'
 import { joinedReports } from './reports/joined.ts'
 
 /** The formats of a plan: documents, and files for tools that publish records. */
@@ -66,18 +66,19 @@ export const plan = defineOperation({
   },
   answer: planAnswer,
   example: planExample,
-  uses: ['heloName', 'smtpPort', 'reportsHere'],
+  uses: ['heloName', 'smtpPort', 'reportsHere', 'ownProfiles'],
   streams: PLAN_FORMATS,
   document: planDocument,
   verdict: ({ profile }) => profileVerdict(profile) ?? 'good',
   run: async (ctx, deps, { domain, selector, starttls, profile, format, provider }) => {
+    const rules = profileOf(profile, deps)
     const joined = await joinedReports(ctx, deps, domain, {})
     const input = { ...inputOf(ctx, deps, selector), starttls, ...joined?.input }
     const subject = subjectOf(repeatable(ctx, domain), domain, input)
     const start = await lookUp(subject)
     const unicode = unicodeOf(domain)
     const made = await planOf(subject, start, { seen: await joined?.input.seen?.() })
-    const judged = profile && withProfile(composeCheck(domain, start, presentWithPlan(start, made)), profile).profile
+    const judged = rules && withProfile(composeCheck(domain, start, presentWithPlan(start, made)), rules).profile
     const answer: PlanAnswer = {
       domain,
       ...gradeOf(start),

@@ -23,7 +23,7 @@ import { formatParam } from './documents.ts'
 import { reportExample } from './examples.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
 import { optional, pastedParam, positional, selectorsParam, timeoutParam, vantageParam } from './params.ts'
-import { domainProfileParam, withProfile } from './profile.ts'
+import { domainProfileParam, profileOf, withProfile } from './profile.ts'
 import { joinedReports } from './reports/joined.ts'
 import { saveParams } from './saving.ts'
 
@@ -72,15 +72,17 @@ export const report = defineOperation({
     'reportsHere',
     'verifiedSelectors',
     'acceptedHere',
+    'ownProfiles',
   ],
   run: async (ctx, deps, { domain, selector, plan, profile, accept, save, vantage }) => {
+    const rules = profileOf(profile, deps)
     const accepted = acceptancesFor(ctx, deps, domain.domain, accept)
     accepted.catch(() => {}) // it is awaited below
     const joined = await joinedReports(ctx, deps, domain.domain, { save, vantage })
     const learned = [...(joined?.input.learned ?? []), ...deps.verifiedSelectors.of(domain.domain)]
     const wanted = { selectors: selector ?? [], plan, ...joined?.input, learned }
     const answer = withAccepted(await reportOn(ctx, deps, domain, wanted), await accepted)
-    return ok({ ...withProfile(answer, profile), ...(joined && { reports: await joined.answer() }) })
+    return ok({ ...withProfile(answer, rules), ...(joined && { reports: await joined.answer() }) })
   },
   vantage: {
     node: ({ vantage }) => vantage,

@@ -3,10 +3,12 @@ import { exampleOf } from '../../test/lab/answer.ts'
 import type { CheckAnswer } from '../answers/check.ts'
 import type { DmarcAnswer, SpfAnswer } from '../answers/questions.ts'
 import { verdictOf } from '../cli/status.ts'
+import type { OwnProfiles } from '../profiles/domain.ts'
+import { parseOwnProfile } from '../profiles/profile.ts'
 import { check } from './check.ts'
 import { dmarc } from './dmarc.ts'
 import type { Verdict } from './operation.ts'
-import { domainProfileParam, withProfile } from './profile.ts'
+import { domainProfileParam, profileOf, withProfile } from './profile.ts'
 import { report } from './report.ts'
 import { spf } from './spf.ts'
 
@@ -55,6 +57,8 @@ it.each<[Scored & { readonly report_score: number }, number, Verdict]>([
   expect(given.ok && given.value.verdict(minScore)).toBe(verdict)
 })
 
+const asked = (text: string, ownProfiles: OwnProfiles = []) =>
+  profileOf(domainProfileParam.schema.parse(text), { ownProfiles })
 const OWN = (rule: object) => JSON.stringify({ name: 'ours', rules: [{ id: 'one', text: 'ours', ...rule }] })
 it.each<[profile: string, over: Partial<CheckAnswer>, Verdict]>([
   ['parked', {}, 'bad'], // a domain with mail is not parked
@@ -63,8 +67,15 @@ it.each<[profile: string, over: Partial<CheckAnswer>, Verdict]>([
   [OWN({ findings: ['mx.none'] }), { mx_status: 'unknown' }, 'unclear'],
   [OWN({ field: 'dmarc.policy', in: ['reject'] }), { dmarc: { ...exampleOf(check).dmarc, policy: 'none' } }, 'bad'],
 ])('check: with the profile %s, %j is decided by it', (text, over, verdict) => {
-  const profile = domainProfileParam.schema.parse(text)
+  const profile = asked(text)
   expect(check.verdict?.(withProfile({ ...exampleOf(check), ...over }, profile))).toBe(verdict)
+})
+
+it('a profile of the operator is known by its name, any other name is refused with those that are known', () => {
+  const own = parseOwnProfile(OWN({ findings: ['spf.no_record'] }))
+  const known = own.ok ? [own.value] : []
+  expect(withProfile(exampleOf(check), asked('ours', known)).profile).toMatchObject({ name: 'ours', met: 1 })
+  expect(() => asked('theirs', known)).toThrow(/theirs.*parked.*ours/)
 })
 
 const HELD = { by: 'joe', reason: 'pilot', until: '2026-06-30T23:59:59.999Z' }
@@ -97,6 +108,6 @@ it.each<[accepted: boolean, Verdict]>([
 ])('a profile whose only unmet rule has an accepted finding (%s) is %s', (isAccepted, verdict) => {
   const answer = exampleOf(check)
   const findings = answer.findings.map((one) => (isAccepted ? { ...one, accepted: HELD } : one))
-  const own = domainProfileParam.schema.parse(OWN({ findings: ['spf.many_records'] }))
+  const own = asked(OWN({ findings: ['spf.many_records'] }))
   expect(check.verdict?.(withProfile({ ...answer, findings }, own))).toBe(verdict)
 })

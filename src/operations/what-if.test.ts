@@ -18,6 +18,7 @@ const DEPS = {
   heloName: async () => 'sonde.example',
   reportsHere: NO_REPORTS,
   acceptedHere: async () => new Map(),
+  ownProfiles: [],
   verifiedSelectors: { of: () => [], remember: () => {} },
 }
 const ask = (body: object, zone = ZONE) => answerTo(whatIf, labCtx(zone), DEPS, { domain: 'a.example', ...body })

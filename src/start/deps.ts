@@ -184,6 +184,7 @@ function makersOf(
     publicResolvers: () => servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
     probes: once(() => ({ ...probes, queue: sharedProbe(async (signal) => opened.database?.probe(signal)) })),
     databaseState: () => async () => (await import('./database.ts')).databaseState(config),
+    ownProfiles: () => profiles,
     submission: () => async () => {
       const server = (await import('./monitors.ts')).openSubmission(config)
       return server && { ...server, publicUrl: config.publicUrl }

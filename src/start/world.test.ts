@@ -39,6 +39,7 @@ async function open(behave: Behaviour) {
       'databaseState',
       'messages',
       'submission',
+      'ownProfiles',
       'geo',
       'jobs',
     ] as const),

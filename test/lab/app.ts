@@ -71,6 +71,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     mayCall: (url, address) => url.protocol === 'https:' && isPublic(address),
     publicResolvers: [],
     probes: { resolver: async () => undefined, store: async () => undefined, queue: async () => undefined },
+    ownProfiles: [],
     submission: async () => undefined,
     databaseState: async () => ({ kind: 'private', ready: true, detail: 'PostgreSQL 18' }),
     canBind: async (address) => address === ip('45.53.1.9'),
