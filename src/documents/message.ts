@@ -241,13 +241,15 @@ function delayInWords(ms: number | undefined): string {
 /** Who may have received the message, where that is not sure. */
 const receiverParts = ({ receivers = [], envelope }: MessageAnswer): Parts =>
   envelope.ip === null &&
-  receivers.map(({ host, operator, address }) =>
+  receivers.map(({ host, operator, address }, i) =>
     text(
       code(host),
       `${operator === undefined ? '' : ` (${operator})`} wrote that `,
       code(address),
-      ' delivered this. If that is your mail host, analyse the message again with received_by=',
-      code(host),
+      ' delivered this. If that is your mail host, analyse the message again with ',
+      ...(receivers.findIndex((one) => one.host === host) === i
+        ? ['received_by=', code(host)]
+        : ['ip=', code(address)]),
       '.',
     ),
   )

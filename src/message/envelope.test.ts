@@ -319,6 +319,13 @@ Received: from mail.a.example (mail.a.example [45.53.1.1]) by fwd.c.example (Pos
     offered: ['mx.b.example', 'fwd.c.example'],
   },
   {
+    name: 'a host that gave it to a filter and got it back: both connections are offered',
+    header: `Received: from filter.c.example (filter.c.example [45.53.8.8]) by mx.b.example (Postfix) with ESMTP id 1; Mon, 23 Nov 2026 09:00:07 +0000
+Received: from mx.b.example ([45.53.9.1]) by filter.c.example (amavisd-new) with ESMTP id 2; Mon, 23 Nov 2026 09:00:06 +0000
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx.b.example (Postfix) with ESMTPS id 3; Mon, 23 Nov 2026 09:00:05 +0000`,
+    offered: ['mx.b.example', 'filter.c.example', 'mx.b.example'],
+  },
+  {
     name: 'stores with public addresses, by LMTP',
     header: `Received: from dir3.b.example ([45.53.7.1]) by back3.b.example with LMTP id 1; Mon, 23 Nov 2026 09:00:07 +0000
 Received: from mx3.b.example ([45.53.7.2]) by dir3.b.example with LMTP id 2; Mon, 23 Nov 2026 09:00:06 +0000

@@ -179,9 +179,12 @@ function receiversIn(hops: readonly PlacedHop[], border: PlacedHop | undefined):
   const found = new Map<string, Receiver>()
   for (const hop of hops) {
     const { by, address, from } = hop
-    if (!address || !isPublic(address) || isInnerHost(by) || parseIp(by).ok || found.has(by)) continue
+    // A host that gave the message to a filter and got it back wrote of two connections.
+    const key = `${by} ${address}`
+    if (!address || !isPublic(address) || isInnerHost(by) || parseIp(by).ok || isDelivery(hop) || found.has(key))
+      continue
     const operator = operatorOf(by)?.name
-    found.set(by, { host: by, ...(operator && { operator }), address, helo: from, chosen: hop === border })
+    found.set(key, { host: by, ...(operator && { operator }), address, helo: from, chosen: hop === border })
     if (found.size === MAX_RECEIVERS) break
   }
   return [...found.values()]

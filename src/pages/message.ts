@@ -93,8 +93,12 @@ ${Object.entries(given)
   .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <p>SPF needs the connection, and who received this message is not sure.</p>
 ${receivers.map(
-  ({ host, operator, address }) =>
-    html`<p>${host}${operator !== undefined && html` (${operator})`} wrote that ${address} delivered this. <button name="received_by" value="${host}">${host} is mine</button></p>`,
+  ({ host, operator, address }, i) =>
+    html`<p>${host}${operator !== undefined && html` (${operator})`} wrote that ${address} delivered this. ${
+      receivers.findIndex((one) => one.host === host) === i
+        ? html`<button name="received_by" value="${host}">${host} is mine</button>`
+        : html`<button name="ip" value="${address}">judge it by ${address}</button>`
+    }</p>`,
 )}</form>`
 }
 

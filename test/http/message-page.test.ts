@@ -47,4 +47,10 @@ Gr\u00fc\u00dfe
   const judged = await sent({ message, received_by: 'mx.b.example' })
   expect(judged).toMatch(/45\.53\.1\.1 may send for a\.example/)
   expect(judged).not.toMatch(/<button name="received_by"/)
+  const again = `Received: from f.c.example (f.c.example [45.53.8.8]) by mx.b.example (Postfix) with ESMTP id 1; Fri, 2 Jan 2026 03:00:00 +0000
+Received: from mx.b.example ([45.53.9.1]) by f.c.example with ESMTP id 2; Fri, 2 Jan 2026 03:00:00 +0000
+`
+  expect(await sent({ text: again + text })).toMatch(
+    /mx\.b\.example wrote that 45\.53\.1\.1 delivered this\. <button name="ip" value="45\.53\.1\.1"/,
+  )
 })
