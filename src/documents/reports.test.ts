@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { exampleOf } from '../../test/lab/answer.ts'
+import { reportsPolicy } from '../operations/reports/policy.ts'
 import { reportsShow } from '../operations/reports/show.ts'
-import { percents, reportsDocument } from './reports.ts'
+import { formatMarkdown } from './markdown/markdown.ts'
+import { percents, reportsDocument, reportsPolicyDocument } from './reports.ts'
 
 it.each([
   ['unknown', 'open 1 sender is not known'],
@@ -12,6 +14,14 @@ it.each([
   const { blocks } = reportsDocument({ ...example, advice: [], senders: [sender] }, '1')
   const [first] = blocks
   expect(first?.kind === 'conclusion' && `${first.conclusion.mark} ${first.conclusion.badge}`).toBe(badge)
+})
+
+it('an unknown sender that a policy would affect has a word on what to do first', () => {
+  const example = exampleOf(reportsPolicy)
+  const [first] = example.affected
+  const { to_do: _, ...rest } = first!
+  const answer = { ...example, affected: [{ ...rest, verdict: 'unknown' as const }] }
+  expect(formatMarkdown(reportsPolicyDocument(answer, '1'))).toContain('Say whether it is yours.')
 })
 
 describe('shares of one whole that stand beside each other', () => {

@@ -449,7 +449,7 @@ export function reportsPolicyDocument(answer: ReportsPolicyAnswer, version: stri
       ['Verdict', ({ verdict }) => VERDICTS[verdict]],
       ['Messages', (one) => one.messages, 'number'],
       ['Of its mail', ({ share }) => percent(share, 1), 'number'],
-      ['What to do first', ({ to_do = '' }) => to_do],
+      ['What to do first', ({ to_do, verdict }) => to_do ?? TO_DO[verdict] ?? ''],
     ),
   )
 }
