@@ -128,9 +128,7 @@ const MAX_SHOWN = 200
 
 export type ReportSums = ReturnType<typeof reportSumsOf>
 
-const num = (text: string | number | null): number => Number(text ?? 0)
-
-/** Reads sums of reports. Domains include the names below them. */
+/** Reads sums of reports, as `float8`: exact up to 2^53. Domains include the names below them. */
 export const reportSumsOf = (db: Kysely<Schema>) => {
   /**
    * `column` is the domain or below it. The pattern has no wildcard of a stranger: domains are parsed, and `_` is
@@ -204,21 +202,19 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
       forwarded: readonly number[],
     ): Promise<readonly DaySum[]> => {
       const [all, passedOn] = await Promise.all([
-        sql<{ day: string; messages: string; passing: string }>`
-          SELECT day::text, sum(messages) AS messages, coalesce(sum(messages) FILTER (WHERE passes), 0) AS passing
+        sql<Omit<DaySum, 'forwarded'>>`
+          SELECT day::text, sum(messages)::float8 AS messages, coalesce(sum(messages) FILTER (WHERE passes), 0)::float8 AS passing
           FROM mailsonde.report_days WHERE ${chosen(names, period)} GROUP BY day ORDER BY day`.execute(db),
         forwarded.length === 0
           ? { rows: [] }
-          : sql<{ day: string; messages: string }>`
-              SELECT day::text, sum(messages) AS messages FROM mailsonde.report_rows
+          : sql<{ day: string; messages: number }>`
+              SELECT day::text, sum(messages)::float8 AS messages FROM mailsonde.report_rows
               WHERE ${chosen(names, period)} AND NOT passes AND source = ANY(${forwarded}::int[]) GROUP BY day`.execute(
               db,
             ),
       ])
-      const byDay = new Map(passedOn.rows.map(({ day, messages }) => [day, num(messages)]))
-      return all.rows.map(({ day, messages, passing }) => ({
-        ...{ day, messages: num(messages), passing: num(passing), forwarded: byDay.get(day) ?? 0 },
-      }))
+      const byDay = new Map(passedOn.rows.map(({ day, messages }) => [day, messages]))
+      return all.rows.map((sums) => ({ ...sums, forwarded: byDay.get(sums.day) ?? 0 }))
     },
 
     /** The summed rows by day and source, each over all reporters. */
@@ -230,47 +226,36 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
       const { after, limit, sources } = page
       const of = sources === undefined ? sql`true` : sql`source = ANY(${sources}::int[])`
       const from = after === undefined ? sql`true` : sql`(day, source) > (${after.day}::date, ${after.source}::int)`
-      const { rows } = await sql<DayRow & { messages: string }>`
+      const { rows } = await sql<DayRow>`
         WITH sums AS (
-          SELECT day, source, sum(messages)::bigint AS messages FROM mailsonde.report_rows
+          SELECT day, source, sum(messages)::float8 AS messages FROM mailsonde.report_rows
           WHERE ${chosen(names, period)} AND ${of} AND ${from} GROUP BY day, source ORDER BY day, source LIMIT ${limit})
         SELECT g.day::text, s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain,
           s.dkim_selector, s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages
         FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source JOIN mailsonde.report_names n ON n.number = s.name
         ORDER BY g.day, s.number`.execute(db)
-      return rows.map((row) => ({ ...row, messages: num(row.messages) }))
+      return rows
     },
 
     about: async (kind: ReportKind, period: Period): Promise<ReportsAbout> => {
       const [sums, reporters, others] = await Promise.all([
-        sql<{ reports: string; uncounted: string; differing: string; last: Date | null }>`
-          SELECT count(*) FILTER (WHERE counts) AS reports, count(*) FILTER (WHERE NOT counts AND authenticated IS NOT TRUE) AS uncounted,
-            count(*) FILTER (WHERE counts AND differs) AS differing, max(received_at) FILTER (WHERE counts) AS last
+        sql<Omit<ReportsAbout, 'reporters' | 'others'>>`
+          SELECT (count(*) FILTER (WHERE counts))::float8 AS reports,
+            (count(*) FILTER (WHERE NOT counts AND authenticated IS NOT TRUE))::float8 AS uncounted,
+            (count(*) FILTER (WHERE counts AND differs))::float8 AS differing, max(received_at) FILTER (WHERE counts) AS "lastReceived"
           FROM mailsonde.reports WHERE ${reportsIn(kind, period)}`.execute(db),
-        sql<{ name: string; is_known: boolean; reports: string }>`
-          SELECT r.name, r.is_known, count(*) AS reports FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
+        sql<ReportsAbout['reporters'][number]>`
+          SELECT r.name, r.is_known, count(*)::float8 AS reports FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
           WHERE ${reportsIn(kind, period)} AND (counts OR ${period.includeUncounted}::boolean)
           GROUP BY r.name, r.is_known ORDER BY r.is_known DESC, 3 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(db),
-        sql<{ name: string; reports: string; messages: string }>`
-          SELECT r.name, count(*) AS reports, sum(p.messages) AS messages
+        sql<ReportsAbout['others'][number]>`
+          SELECT r.name, count(*)::float8 AS reports, sum(p.messages)::float8 AS messages
           FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
           WHERE ${reportsIn(kind, period)} AND NOT counts AND authenticated GROUP BY r.name ORDER BY 2 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(
           db,
         ),
       ])
-      const row = sums.rows[0]
-      return {
-        reports: num(row?.reports ?? 0),
-        uncounted: num(row?.uncounted ?? 0),
-        differing: num(row?.differing ?? 0),
-        lastReceived: row?.last ?? null,
-        reporters: reporters.rows.map((one) => ({ ...one, reports: num(one.reports) })),
-        others: others.rows.map(({ name, ...sums }) => ({
-          name,
-          reports: num(sums.reports),
-          messages: num(sums.messages),
-        })),
-      }
+      return { ...sums.rows[0]!, reporters: reporters.rows, others: others.rows }
     },
 
     /**
@@ -280,37 +265,31 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
     stored: async (domain: string): Promise<number> => {
       const labels = domain.split('.')
       const above = labels.slice(1).map((_, i) => [...labels.slice(i + 1).join('.')].reverse().join(''))
-      const { rows } = await sql<{ reports: string }>`
-        SELECT count(*) AS reports FROM mailsonde.reports
+      const { rows } = await sql<{ reports: number }>`
+        SELECT count(*)::float8 AS reports FROM mailsonde.reports
         WHERE ${below(sql`domain`, domain)} OR reverse(domain) = ANY(${above}::text[])`.execute(db)
-      return num(rows[0]?.reports ?? 0)
+      return rows[0]!.reports
     },
 
     policies: async (period: Period): Promise<readonly PolicySeen[]> => {
-      const { rows } = await sql<PolicySeen & { reports: string }>`
-        SELECT policy, domain, min(day)::text AS first_day, max(day)::text AS last_day, count(*) AS reports FROM mailsonde.reports
+      const { rows } = await sql<PolicySeen>`
+        SELECT policy, domain, min(day)::text AS first_day, max(day)::text AS last_day, count(*)::float8 AS reports FROM mailsonde.reports
         WHERE ${reportsIn('dmarc', period)} AND counts GROUP BY policy, domain ORDER BY 4 DESC, 5 DESC LIMIT ${MAX_SHOWN}`.execute(
         db,
       )
-      return rows.map((row) => ({ ...row, reports: num(row.reports) }))
+      return rows
     },
 
     tls: async (period: Period): Promise<readonly TlsSum[]> => {
-      const { rows } = await sql<
-        Omit<TlsSum, 'successful' | 'failed'> & { successful: string | null; failed: string | null }
-      >`
-        SELECT t.domain, t.type, t.host, t.failure, sum(t.successful) AS successful, sum(t.failed) AS failed, array_agg(DISTINCT r.name) AS reporters
+      const { rows } = await sql<TlsSum>`
+        SELECT t.domain, t.type, t.host, t.failure, sum(t.successful)::float8 AS successful, sum(t.failed)::float8 AS failed, array_agg(DISTINCT r.name) AS reporters
         FROM mailsonde.reports p JOIN mailsonde.report_tls t ON t.report = p.number JOIN mailsonde.report_reporters r ON r.number = p.reporter
         WHERE p.kind = 'tls' AND ${below(sql`t.domain`, period.domain)} AND p.day BETWEEN ${period.from}::date AND ${period.to}::date
           AND (p.counts OR ${period.includeUncounted}::boolean)
         GROUP BY t.domain, t.type, t.host, t.failure ORDER BY t.domain, t.type, t.host NULLS FIRST, t.failure NULLS FIRST LIMIT 10000`.execute(
         db,
       )
-      return rows.map((row) => ({
-        ...row,
-        successful: row.successful === null ? null : num(row.successful),
-        failed: row.failed === null ? null : num(row.failed),
-      }))
+      return rows
     },
 
     /** What was said about the senders of domains, the newest first. */
@@ -336,21 +315,21 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
 
     /** Domains that have reports, those with the newest first. */
     domains: async (): Promise<readonly DomainWithReports[]> => {
-      const { rows } = await sql<DomainWithReports & { reports: string; messages: string }>`
-        SELECT domain, count(*) AS reports, sum(CASE WHEN kind = 'dmarc' THEN messages ELSE 0 END) AS messages, max(received_at) AS last_at
+      const { rows } = await sql<DomainWithReports>`
+        SELECT domain, count(*)::float8 AS reports, sum(CASE WHEN kind = 'dmarc' THEN messages ELSE 0 END)::float8 AS messages, max(received_at) AS last_at
         FROM mailsonde.reports WHERE counts GROUP BY domain ORDER BY 4 DESC LIMIT 1000`.execute(db)
-      return rows.map((row) => ({ ...row, reports: num(row.reports), messages: num(row.messages) }))
+      return rows
     },
 
     /** Domains whose reports came by mail although nobody here takes them. */
     strangers: async (): Promise<
       readonly { readonly domain: string; readonly reports: number; readonly last_at: Date }[]
     > => {
-      const { rows } = await sql<{ domain: string; reports: string; last_at: Date }>`
-        SELECT domain, reports, last_at FROM mailsonde.report_strangers ORDER BY reports DESC, domain LIMIT ${MAX_SHOWN}`.execute(
+      const { rows } = await sql<{ domain: string; reports: number; last_at: Date }>`
+        SELECT domain, reports::float8, last_at FROM mailsonde.report_strangers ORDER BY reports DESC, domain LIMIT ${MAX_SHOWN}`.execute(
         db,
       )
-      return rows.map((row) => ({ ...row, reports: num(row.reports) }))
+      return rows
     },
 
     /** Counts a report about a domain that nobody here takes; at most 1,000 domains. */
@@ -363,9 +342,9 @@ export const reportSumsOf = (db: Kysely<Schema>) => {
     },
 
     mailboxPlace: async (name: string): Promise<MailboxPlace | undefined> => {
-      const { rows } = await sql<{ validity: string; uid: string; deferred: MailboxPlace['deferred'] }>`
-        SELECT validity, uid, deferred FROM mailsonde.report_mailboxes WHERE name = ${name}`.execute(db)
-      return rows[0] && { ...rows[0], uid: num(rows[0].uid) }
+      const { rows } = await sql<MailboxPlace>`
+        SELECT validity, uid::float8, deferred FROM mailsonde.report_mailboxes WHERE name = ${name}`.execute(db)
+      return rows[0]
     },
     rememberPlace: async (name: string, { validity, uid, deferred }: MailboxPlace): Promise<void> => {
       await sql`
