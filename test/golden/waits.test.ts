@@ -165,7 +165,8 @@ describe('blacklists', () => {
 describe('report', () => {
   it.each([
     ['rich.example', { [MX1]: PLAIN, '45.53.5.2': PLAIN, '2a00:1450::2': PLAIN }, 8],
-    ['rich.example', { [MX1]: SECURED, '45.53.5.2': SECURED, '2a00:1450::2': SECURED }, 8],
+    // Where STARTTLS is offered, a second session with outdated versions alone follows the first.
+    ['rich.example', { [MX1]: SECURED, '45.53.5.2': SECURED, '2a00:1450::2': SECURED }, 15],
   ])('%s, mail hosts %j: at most %i', async (name, servers, most) => {
     const { ctx, deps, waits } = network(servers)
     await answerTo(report, ctx, deps, { domain: name })
