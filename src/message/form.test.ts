@@ -170,6 +170,13 @@ describe('the form of a message', () => {
       `Delivered-To: a@a.example\n${HEAD}\nHello\n`,
       [/between the fields/],
     ],
+    [
+      'a header of several parts, and the foot of a page',
+      `${HEAD}Content-Type: multipart/mixed; boundary="x1"\n\nWebmail 1.6\n`,
+      'header_only',
+      undefined,
+      [/header alone/],
+    ],
     ['one field', HEAD.split('From')[0]!, 'header_only', HEAD.split('From')[0]!, [/a part of a header/]],
     ['a damaged header stays whole', `From: a@a.example\nstray\n${MAIL.slice(28)}`, 'message', undefined, []],
   ] as const)('%s', (_, text, kind, message, notes) => {

@@ -70,6 +70,7 @@ export function isPlain(octets: Uint8Array): boolean {
   if (head.includes('&lt;') && ESCAPED.test(head)) return false
   if (QUOTED_PRINTABLE.test(head) || head.includes('^M\n') || head.includes('^M$\n')) return false
   if (isTypographic(head) || REDACTED.test(head) || isQuotation(lines)) return false
+  if (end && octets.length <= WINDOW && lacksParts(text, end.index)) return false
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
 
@@ -579,9 +580,16 @@ const headOf = (text: string): string => text.slice(0, /\n\r?\n/.exec(text)?.ind
 /** Whether any line in front is a field that a message has. */
 const hasHeader = (text: string): boolean => text.slice(0, WINDOW).split('\n').some(isKnown)
 
-/** No line is behind the header, and no signature is over an empty body. */
+/** Nothing of the body is behind the header, and no signature is over an empty one. */
 function isHeaderOnly(text: string): boolean {
   const end = /\n\r?\n/.exec(text)
-  if (end && /\S/.test(text.slice(end.index))) return false
+  if (end && /\S/.test(text.slice(end.index))) return lacksParts(text, end.index)
   return !signsNoBody(text.slice(0, end?.index))
+}
+
+/** Whether a header of a multipart message is followed by a few words alone, such as the foot of a page. */
+function lacksParts(text: string, end: number): boolean {
+  if (text.length - end > MAX_REMARK) return false
+  const type = /^content-type:[ \t]*multipart\/[\s\S]{0,998}?boundary="?([^"\s;]{1,70})/im.exec(text.slice(0, end))
+  return type !== null && !text.slice(end).includes(`--${type[1]}`)
 }
