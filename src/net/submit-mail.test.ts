@@ -173,7 +173,7 @@ describe('mail', () => {
       onConnect: (_, done) => done(void connections++ as undefined),
       onRcptTo: ({ address }, _, done) => done(address.startsWith('no-one') ? refusal(550) : null),
     })
-    const { send: one } = submission({ url: `smtp://127.0.0.1:${port}`, from: 'watch@w.example' })
+    const { send: one, close } = submission({ url: `smtp://127.0.0.1:${port}`, from: 'watch@w.example' })
     const to = (address: string) => one({ ...MAIL, to: address }, AbortSignal.timeout(20_000))
     const all = Array.from({ length: 100 }, (_, n) => to(n % 10 === 9 ? `no-one${n}@b.example` : `u${n}@b.example`))
     const results = await Promise.allSettled(all)
@@ -185,6 +185,8 @@ describe('mail', () => {
     }
     await to('last@b.example')
     expect([ended > 0, taken.length]).toEqual([true, 91])
+    close()
+    await expect.poll(() => servers.at(-1)!.connections.size, { timeout: 20_000 }).toBe(0)
   })
 
   it.each<[what: string, url: (port: number) => string, settings: Options, why: RegExp | undefined]>([

@@ -35,6 +35,8 @@ export type Submission = {
   readonly send: SubmitMail
   /** Connects and logs in, and sends nothing. Rejects with {@link MailError}. */
   readonly check: (signal: AbortSignal) => Promise<void>
+  /** Closes its connections; what is being sent fails. */
+  readonly close: () => void
 }
 
 const SUBMIT_MS = 30_000
@@ -72,11 +74,14 @@ export function submission(options: {
     ...(options.ca && options.ca.length > 0 && { tls: { ca: [...rootCertificates, ...options.ca] } }),
   }
   const domain = options.from.slice(options.from.lastIndexOf('@') + 1)
+  let close = (): void => {}
   const pool = once(async () => {
     const { createTransport } = await import('nodemailer')
     // A message that a connection lost before any of it was sent goes over another one, once.
     const shared = { pool: true, maxConnections: CONNECTIONS, maxMessages: MESSAGES_EACH, maxRequeues: 1 } as const
-    return createTransport({ ...transport, ...shared, idleTimeout: IDLE_MS })
+    const made = createTransport({ ...transport, ...shared, idleTimeout: IDLE_MS })
+    close = () => made.transporter.close?.({ force: true })
+    return made
   })
   return {
     server: `${transport.host}:${transport.port}`,
@@ -89,6 +94,7 @@ export function submission(options: {
       }
       await (await pool()).sendMail(mail).catch(refused)
     },
+    close: () => close(),
     check: async (signal) => {
       const { createTransport } = await import('nodemailer')
       const transporter = createTransport(transport)

@@ -38,6 +38,8 @@ export async function mailState(
     return { ...about, ready: true, ...tried }
   } catch (error) {
     return { ...about, ready: false, detail: `a digest could not be sent: ${messageOf(error)}`, one_click: null }
+  } finally {
+    server.close()
   }
 }
 

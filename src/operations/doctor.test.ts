@@ -102,7 +102,7 @@ describe('mail to owners', () => {
     const publicUrl = 'publicUrl' in more ? more.publicUrl : 'https://watch.example'
     const sent: Mail[] = []
     const submission = async () => ({
-      ...{ server: 'submit.example:587', from: 'watch@a.example', publicUrl, check },
+      ...{ server: 'submit.example:587', from: 'watch@a.example', publicUrl, check, close: () => {} },
       send: async (mail: Mail) => {
         sent.push(mail)
         inbox.take(mail.to)?.(came)

@@ -50,13 +50,13 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
     userAgent: `mailsonde/${version}`,
   })
   const from = notifyFrom(config)
-  const mail = openSubmission(config)?.send
-  return monitorServices({
+  const server = openSubmission(config)
+  const services = monitorServices({
     open: deps.database.open,
     runOnce: runBy(deps.execute, seenOnce({ maxEntries: SHARED_HOSTS, ...world })),
     storage: deps.storage,
     profiles: deps.profiles,
-    senders: { post, mail, from, publicUrl: config.publicUrl, log },
+    senders: { post, mail: server?.send, from, publicUrl: config.publicUrl, log },
     mailRules: { recipients: config.mailRecipients, perDay: config.mailRate },
     jobEvent: async (id) => {
       try {
@@ -71,6 +71,13 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
     random,
     log,
   })
+  return {
+    ...services,
+    stop: async () => {
+      await services.stop()
+      server?.close()
+    },
+  }
 }
 
 /** The submission server of this configuration; undefined: none is set. Throws AppError for options that are wrong. */
