@@ -15,7 +15,7 @@ const REAL = ['test/real/**', 'node_modules/**']
 const maxWorkers = Math.max(3, availableParallelism() - 1)
 const common = {
   maxWorkers,
-  testTimeout: 20_000,
+  testTimeout: 60_000, // of the longest on a machine that is busy with other things
   hookTimeout: 30_000, // the first file that needs it starts the database
   setupFiles: ['test/no-internet.ts'],
 }

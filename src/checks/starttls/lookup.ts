@@ -25,10 +25,10 @@ type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'monotonic' | 'signal' | 'se
 
 /**
  * Connects to each mail host of `domain` and examines its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail
- * transaction is started (RFC 3207). Where STARTTLS is offered, a second connection after the first offers only TLS 1.0
- * and 1.1 (RFC 8996). At most 10 hosts, one address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is
- * tried twice. With `ctx.seen` a host that several domains share is contacted once, and an address for one host at a
- * time. Faults of a host or the network are data. Rejects with DnsError if MX has no answer.
+ * transaction is started (RFC 3207). A second connection offers only TLS 1.0 and 1.1 (RFC 8996). At most 10 hosts, one
+ * address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is tried twice. With `ctx.seen` a host that
+ * several domains share is contacted once, and an address has one connection at a time. Faults of a host or the
+ * network are data. Rejects with DnsError if MX has no answer.
  */
 export async function lookupStarttls(ctx: Asker, domain: Domain, input: CheckInput): Promise<StarttlsFacts> {
   const { kind, hosts } = await mailHostsOf(ctx, domain, input)
@@ -64,12 +64,14 @@ async function lookupHost(ctx: Asker, domain: Domain, host: MailHost, input: Che
 async function examine(ctx: Asker, options: SessionOptions): Promise<Omit<TlsHost, 'host' | 'preference'>> {
   const { address } = options.target
   const signal = within(HOST_MS, ctx.signal)
-  const first = await openSession(ctx, options, signal)
+  // Where several domains share the host it has one connection at a time; one caller waits for both at once.
+  const beside = ctx.seen ? undefined : outdatedVersion(ctx, options, signal)
+  const [first] = await Promise.all([openSession(ctx, options, signal), beside])
   // One lost connection may be due to the network; a host that breaks off every handshake does it again.
   const opened = !first.ok && isLost(first) ? await openSession(ctx, options, signal) : first
   const seen = { address, ...factsOf(opened) }
-  if (!seen.offered) return seen
-  return { ...seen, ...(await outdatedVersion(ctx, options, signal)) }
+  const outdated = await (beside ?? (seen.offered ? outdatedVersion(ctx, options, signal) : {}))
+  return seen.offered ? { ...seen, ...outdated } : seen
 }
 
 function factsOf(opened: Opened): Omit<TlsHost, 'host' | 'preference'> {
