@@ -40,40 +40,31 @@ export async function jobSums(
   if (jobs.length === 0) return () => NOTHING
   const [words, totals, recent] = await Promise.all([wordsOf(db, jobs), totalsOf(db, jobs), recentOf(db, jobs, since)])
   const providers = await providersOf(db, [...totals.values()], since)
-  return (job) => {
-    const { providers: count = '0', rows = '0', done = '0' } = totals.get(job) ?? {}
-    return {
-      words: (words.get(job) ?? []).map(({ result, reason, n }) => ({ result, reason, n: Number(n) })),
-      providers: (providers.get(job) ?? []).map((part) => ({
-        provider: part.provider,
-        rows: Number(part.rows),
-        done: Number(part.done),
-        recent: Number(part.recent),
-      })),
-      providerCount: Number(count),
-      known: Number(rows),
-      done: Number(done),
-      recent: recent.get(job) ?? 0,
-    }
-  }
+  return (job) => ({
+    ...NOTHING,
+    ...totals.get(job),
+    words: words.get(job) ?? [],
+    providers: providers.get(job) ?? [],
+    recent: recent.get(job) ?? 0,
+  })
 }
 
-type WordRow = { readonly job: number } & Readonly<Record<'result' | 'reason' | 'n', string>>
+type WordRow = JobSums['words'][number] & { readonly job: number }
 
 async function wordsOf(db: Kysely<Schema>, jobs: readonly number[]): Promise<ReadonlyMap<number, readonly WordRow[]>> {
   const { rows } = await sql<WordRow>`
     SELECT job, result, reason, n FROM (
-      SELECT job, result, reason, sum(n) AS n, row_number() OVER (PARTITION BY job ORDER BY sum(n) DESC) AS rank
+      SELECT job, result, reason, sum(n)::float8 AS n, row_number() OVER (PARTITION BY job ORDER BY sum(n) DESC) AS rank
       FROM mailsonde.job_counts WHERE job = ANY(${jobs}::int[]) GROUP BY job, result, reason) words
     WHERE rank <= ${MAX_WORDS}`.execute(db)
   return Map.groupBy(rows, ({ job }) => job)
 }
 
-type TotalRow = { readonly job: number } & Readonly<Record<'providers' | 'rows' | 'done', string>>
+type TotalRow = Pick<JobSums, 'providerCount' | 'known' | 'done'> & { readonly job: number }
 
 async function totalsOf(db: Kysely<Schema>, jobs: readonly number[]): Promise<ReadonlyMap<number, TotalRow>> {
   const { rows } = await sql<TotalRow>`
-    SELECT job, count(*) AS providers, sum(rows) AS rows, sum(done) AS done
+    SELECT job, count(*)::float8 AS "providerCount", sum(rows)::float8 AS known, sum(done)::float8 AS done
     FROM mailsonde.job_providers WHERE job = ANY(${jobs}::int[]) GROUP BY job`.execute(db)
   return new Map(rows.map((row) => [row.job, row]))
 }
@@ -83,16 +74,14 @@ async function recentOf(
   jobs: readonly number[],
   since: Date,
 ): Promise<ReadonlyMap<number, number>> {
-  const { rows } = await sql<{ job: number; n: string }>`
-    SELECT job, sum(n) AS n FROM mailsonde.job_pace WHERE job = ANY(${jobs}::int[]) AND minute >= ${since} GROUP BY job`.execute(
+  const { rows } = await sql<{ job: number; n: number }>`
+    SELECT job, sum(n)::float8 AS n FROM mailsonde.job_pace WHERE job = ANY(${jobs}::int[]) AND minute >= ${since} GROUP BY job`.execute(
     db,
   )
-  return new Map(rows.map(({ job, n }) => [job, Number(n)]))
+  return new Map(rows.map(({ job, n }) => [job, n]))
 }
 
-type ProviderRow = { readonly job: number; readonly provider: string } & Readonly<
-  Record<'rows' | 'done' | 'recent', string>
->
+type ProviderRow = ProviderSums & { readonly job: number }
 
 /**
  * The shown providers of jobs. Their recent rows are added up with them: a join, for which the planner expects few
@@ -103,7 +92,7 @@ async function providersOf(
   totals: readonly TotalRow[],
   since: Date,
 ): Promise<ReadonlyMap<number, readonly ProviderRow[]>> {
-  const isLarge = ({ providers }: TotalRow): boolean => Number(providers) > MOST
+  const isLarge = ({ providerCount }: TotalRow): boolean => providerCount > MOST
   const numbersOf = (some: readonly TotalRow[]): readonly number[] => some.map(({ job }) => job)
   const small = numbersOf(totals.filter((total) => !isLarge(total)))
   const most = numbersOf(totals.filter(isLarge)).map(
@@ -118,7 +107,7 @@ async function providersOf(
       SELECT job, provider, rows, done, 0 AS recent, true AS is_shown FROM parts
       UNION ALL
       SELECT job, provider, 0, 0, n, false FROM mailsonde.job_pace WHERE job = ANY(${numbersOf(totals)}::int[]) AND minute >= ${since})
-    SELECT job, provider, sum(rows) AS rows, sum(done) AS done, sum(recent) AS recent
+    SELECT job, provider, sum(rows)::float8 AS rows, sum(done)::float8 AS done, sum(recent)::float8 AS recent
     FROM added GROUP BY job, provider HAVING bool_or(is_shown)`.execute(db)
   return Map.groupBy(rows, ({ job }) => job)
 }
@@ -143,20 +132,15 @@ export type QueueState = {
 
 /** Rows are never read: the sums of providers tell. */
 export async function queueState(db: Kysely<Schema>): Promise<QueueState> {
-  const { rows } = await sql<Record<keyof QueueState, string>>`
+  const { rows } = await sql<QueueState>`
     SELECT p.*, l.* FROM (
-      SELECT coalesce(sum(p.rows - p.done), 0) AS "openRows", coalesce(sum(p.rows - p.done) FILTER (WHERE next_due <= now()), 0) AS "dueRows",
-        coalesce(extract(epoch FROM now() - min(next_due) FILTER (WHERE next_due <= now())), 0) AS "dueSeconds",
-        count(*) FILTER (WHERE next_due <= now()) AS due, count(*) FILTER (WHERE next_due > now()) AS waiting
+      SELECT coalesce(sum(p.rows - p.done), 0)::float8 AS "openRows", coalesce(sum(p.rows - p.done) FILTER (WHERE next_due <= now()), 0)::float8 AS "dueRows",
+        coalesce(extract(epoch FROM now() - min(next_due) FILTER (WHERE next_due <= now())), 0)::float8 AS "dueSeconds",
+        (count(*) FILTER (WHERE next_due <= now()))::int AS due, (count(*) FILTER (WHERE next_due > now()))::int AS waiting
       FROM mailsonde.job_providers p JOIN mailsonde.jobs ON number = job AND state = 'running' WHERE next_due < 'infinity') p
     CROSS JOIN (
-      SELECT count(DISTINCT key) AS nodes, coalesce(sum((value ->> 0)::int), 0) AS connections, count(DISTINCT provider) AS keys
+      SELECT count(DISTINCT key)::int AS nodes, coalesce(sum((value ->> 0)::int), 0)::int AS connections, count(DISTINCT provider)::int AS keys
       FROM mailsonde.provider_leases, jsonb_each(holders)
       WHERE (value ->> 2)::bigint > extract(epoch FROM now()) * 1000 AND (value ->> 0)::int > 0) l`.execute(db)
-  const row = rows[0]!
-  return {
-    ...{ openRows: Number(row.openRows), dueRows: Number(row.dueRows), dueSeconds: Number(row.dueSeconds) },
-    ...{ due: Number(row.due), waiting: Number(row.waiting) },
-    ...{ nodes: Number(row.nodes), connections: Number(row.connections), keys: Number(row.keys) },
-  }
+  return rows[0]!
 }
