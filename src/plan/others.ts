@@ -253,8 +253,15 @@ export const brokenKeys: OthersWork = (now) => {
   const broken = facts.keys.filter(({ key, cname }) => key.state === 'broken' && cname.length === 0)
   if (broken.length === 0) return []
   const changes = broken.map(({ name }): OverlayRecord => ({ name, type: 'TXT', data: 'v=DKIM1; p=' }))
-  const title = broken.length === 1 ? 'Revoke the unusable DKIM key' : 'Revoke the unusable DKIM keys'
-  return [{ found, draft: { title, by: 'dns', changes } }]
+  const isOne = broken.length === 1
+  const title = isOne ? 'Revoke the unusable DKIM key' : 'Revoke the unusable DKIM keys'
+  const instructions = `If a service still signs with ${isOne ? 'this key' : 'one of these keys'}, publish the key again as that service shows it instead: a long key must be there to its last character.`
+  return [
+    {
+      found,
+      draft: { title: `${title}, or publish ${isOne ? 'it' : 'them'} again`, by: 'dns', changes, instructions },
+    },
+  ]
 }
 
 /** The PTR records of the domain's own addresses, which belong to whoever provides these. */
