@@ -62,7 +62,7 @@ async function withoutDelay(): Promise<void> {
   for (const [kind, all] of seen) console.log(row(kind, all))
   const middle = (kind: string): number => median(seen.get(kind)!.map(({ perSecond }) => perSecond))
   for (const [how, goal] of [
-    ['a connection each', 0.6],
+    ['a connection each', 0.5],
     ['sessions used again', 0.4],
   ] as const) {
     const value = middle(`ours, ${how}`)
