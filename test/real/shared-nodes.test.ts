@@ -24,7 +24,11 @@ const answerTo = (rcpt: string): string => (/<known/i.test(rcpt) ? '250 2.1.5 ok
 
 function play(socket: Socket): void {
   seen.all++
-  seen.most = Math.max(seen.most, ++seen.now)
+  seen.now++
+  // A QUIT that came before this connection may be read after it, in the same turn.
+  setImmediate(() => {
+    seen.most = Math.max(seen.most, seen.now)
+  })
   let isOpen = true
   const gone = (): void => {
     if (isOpen) seen.now--
