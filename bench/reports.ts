@@ -39,6 +39,8 @@ import { startServing } from './serving.ts'
 const NOW = Date.UTC(2026, 10, 23, 12)
 const DOMAIN = domain('example.org')
 const DAYS = 400
+/** An input unpacks to 256 MiB at most. */
+const MAX_IN_REPORT = 300_000
 const log = { info: () => {}, warn: console.error, debug: () => {}, error: console.error }
 
 async function main(): Promise<void> {
@@ -50,13 +52,14 @@ async function main(): Promise<void> {
   const url = `postgres://${user}:${password}@/postgres?host=${encodeURIComponent(host)}`
   try {
     const imports: Taken[] = []
+    const inReport = Math.min(rows, MAX_IN_REPORT)
     for (const [n, { name, sources }] of [
-      { name: 'each row another address', sources: rows },
+      { name: 'each row another address', sources: inReport },
       { name: `${(5_000).toLocaleString('en')} addresses`, sources: 5_000 },
     ].entries()) {
       const file = join(folder.path, `report-${n}.xml.gz`)
-      await writeReport(file, { rows, sources, id: String(n) })
-      const taken = await imported({ url, file, name, rows })
+      await writeReport(file, { rows: inReport, sources, id: String(n) })
+      const taken = await imported({ url, file, name, rows: inReport })
       imports.push(taken)
       console.log(JSON.stringify(taken))
     }
@@ -67,7 +70,7 @@ async function main(): Promise<void> {
     const slowest = Math.min(...imports.map((one) => one.perCore))
     const most = Math.max(...imports.map((one) => one.memory))
     figures('reports', [
-      `A report of ${rows.toLocaleString('en')} rows is stored at ${round(slowest)} rows/s a core of the service (goal 20,000), with at most ${most.toFixed(0)} MiB more memory (goal 50). Senders over ${DAYS} days and ${rows.toLocaleString('en')} summed rows take ${looks.senders.ms.toFixed(0)} ms (goal 200), their page ${looks.page.ms.toFixed(0)} ms (goal 500), and the policy tried on 10,000 addresses ${looks.policy.ms.toFixed(0)} ms (goal 1,000).`,
+      `A report of ${inReport.toLocaleString('en')} rows is stored at ${round(slowest)} rows/s a core of the service (goal 20,000), with at most ${most.toFixed(0)} MiB more memory (goal 50). Senders over ${DAYS} days and ${rows.toLocaleString('en')} summed rows take ${looks.senders.ms.toFixed(0)} ms (goal 200), their page ${looks.page.ms.toFixed(0)} ms (goal 500), and the policy tried on 10,000 addresses ${looks.policy.ms.toFixed(0)} ms (goal 1,000).`,
       [
         '| report | unpacked MB | gzip MB | rows/s of wall-clock time | rows/s a core | more memory, MiB |',
         '|---|--:|--:|--:|--:|--:|',
