@@ -58,7 +58,8 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
     `Publish the key with which the mail system signs as the record ${key}, as its administration shows it (TXT or CNAME), or let it sign with a selector that is published.`,
   'signature.key_dangling': ({ target }, { key }) =>
     `Turn on DKIM at the provider of ${target}, or replace the CNAME ${key} by the one that the provider shows today.`,
-  'signature.key_revoked': 'Sign with another selector whose key is published: a revoked key does not come back.',
+  'signature.key_revoked': (_, { key }) =>
+    `Sign with another selector whose key is published: a revoked key does not come back, here ${key}.`,
   'signature.key_unusable': ({ why }, { key }) =>
     why.id === 'dkim_key.truncated'
       ? `Publish the whole key again at ${key}: one TXT record of several strings with at most 255 characters each.`

@@ -63,6 +63,10 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
   )
   const dkim = await withOtherKeys(ctx, raw, { ...verified, lfEnds: mail.lfEnds }, ask, selectorsOf)
   const { envelope, hops, results, receivers } = arrival
+  // DMARC relies on SPF of MAIL FROM (RFC 9989 §4.4.2). HELO stands for it where the reverse-path is empty (RFC 7208
+  // §2.4), not where nobody knows it.
+  const isHeloAlone = envelope.mailFrom === undefined && evaluated?.result === 'pass'
+  const identifier = isHeloAlone && alignment?.alignment.spf === true ? undefined : evaluated
   const border = hops.find((hop) => hop.trusted && hop.address !== undefined && hop.address === envelope.ip)
   return {
     mail,
@@ -76,7 +80,7 @@ export async function analyse(raw: Uint8Array, ctx: Asking, options: AnalyseOpti
     ...(evaluated ? { spf: evaluated } : {}),
     dkim,
     arc: verified.arc,
-    dmarc: judgeDmarc(alignment, author, evaluated, dkim),
+    dmarc: judgeDmarc(alignment, author, identifier, dkim),
     links,
     connection: {
       ...(envelope.ip === undefined ? {} : { address: envelope.ip }),

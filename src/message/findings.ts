@@ -23,7 +23,7 @@ export const messageFindings = defineFindings({
     title: 'DMARC could not be evaluated',
     detail: ({ reason }) => `Whether DMARC passes is not known: ${reason}.`,
     repair:
-      'Analyse the message again if a lookup had no answer. If the connection is not known, give its address (ip), or the names of your own mail hosts (received_by). If the body is missing, give the whole message.',
+      'Analyse the message again if a lookup had no answer. If the connection is not known, give its address (ip) and the envelope sender (mail_from), or the names of your own mail hosts (received_by). If the body is missing, give the whole message.',
     reference: 'RFC 9989 §5.3',
   }),
   'message.spf_failed': medium({

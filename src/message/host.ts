@@ -12,6 +12,8 @@ export type DomainState = {
   /** The SPF record of the envelope domain, and the DMARC record of the author domain. */
   readonly spf?: RecordFault
   readonly dmarc?: RecordFault
+  /** A key record of the author's organization that is at fault, and the step of the plan for it. */
+  readonly key?: { readonly name: string; readonly step: string }
   /** Names of its mail hosts. */
   readonly mailHosts: readonly string[]
   /** Its records say that it sends no mail. */

@@ -26,7 +26,7 @@ export function judgeMessage(facts: Facts, state?: DomainState): readonly Findin
   const isPassedOn = spf.some(({ id }) => id === 'message.spf_forwarded')
   const findings = [
     ...spf,
-    ...judgeDkim(facts),
+    ...judgeDkim(facts, state),
     ...judgeWay(facts),
     ...(isPassedOn || facts.forwarding !== undefined ? [] : judgeConnection(facts)),
     ...judgeFormat(facts),
@@ -173,7 +173,7 @@ const AS_RECEIVED =
 /** Whether only a part of the header is here, such as one field: what it lacks is not missing in the message. */
 const isPart = ({ headerOnly, mail }: Facts): boolean => headerOnly && !mail.fields.some(({ name }) => name === 'from')
 
-function judgeDkim(facts: Facts): Finding[] {
+function judgeDkim(facts: Facts, state?: DomainState): Finding[] {
   const { dkim, dmarc, author, mail, envelope, at } = facts
   const signatures = mail.fields.filter(({ name }) => name === 'dkim-signature').length
   const drafts = mail.fields.some(({ name }) => name === 'dkim2-signature') ? [found('message.dkim2')] : []
@@ -195,7 +195,8 @@ function judgeDkim(facts: Facts): Finding[] {
     if (OPEN.includes(result)) findings.push(found('message.dkim_unknown', args))
     else if (aligned) findings.push(found('message.dkim_failed_beside', args))
     else {
-      const repair = adviceOn(because!, { isList, key: keyName(one), domain })
+      const step = state?.key?.name === keyName(one) ? `${state.key.step} ` : ''
+      const repair = `${step}${adviceOn(because!, { isList, key: keyName(one), domain })}`
       findings.push({ ...found('message.dkim_failed', args), repair: shown(repair, 1_000) })
     }
   }

@@ -103,7 +103,7 @@ function presentSpf({ spf, envelope, dmarc }: Facts): MessageAnswer['spf'] {
   return {
     result: spf.result,
     domain: spf.domain === '' ? null : clean(spf.domain, 253),
-    aligned: dmarc.alignment.spf,
+    aligned: envelope.mailFrom === undefined ? null : dmarc.alignment.spf,
     because: presentMechanism(spf, envelope),
   }
 }
@@ -243,7 +243,8 @@ function presentHeaders({ mail, mime }: Facts): MessageAnswer['headers'] {
 /** Why SPF has its result, in a sentence. */
 function presentMechanism(spf: CheckHostAnswer, { ip, mailFrom }: Envelope): string {
   const { result, mechanism, domain } = spf
-  const whose = `${printable(domain, 253)}${mailFrom === '' ? ' (the HELO name, because the envelope sender is empty)' : ''}`
+  const why = mailFrom === '' ? 'is empty' : mailFrom === undefined ? 'is not known' : undefined
+  const whose = `${printable(domain, 253)}${why === undefined ? '' : ` (the HELO name, because the envelope sender ${why})`}`
   const by = mechanism === undefined || mechanism === 'default' ? '' : ` by ${printable(mechanism, 100)}`
   switch (result) {
     case 'pass':

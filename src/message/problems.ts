@@ -163,7 +163,7 @@ export const dmarcResultProblem = problemsOf('message_dmarc', {
   body_missing: () =>
     'SPF does not pass for the domain, and its signature cannot be verified without the whole message as it was sent',
   spf_unknown: () =>
-    'no signature passes for the domain, and SPF cannot be evaluated without the address of the connection',
+    'no signature passes for the domain, and SPF cannot be evaluated without the address of the connection and the envelope sender',
   nothing_aligned: () => 'neither SPF nor DKIM passes for the domain of the author',
   unaligned: ({ methods, names }: { methods: string; names: readonly string[] }) =>
     `${shown(methods, 40)} for ${shown(names.join(', '))}, ${names.length === 1 ? 'which is not' : 'none of which is'} aligned with the domain of the author`,

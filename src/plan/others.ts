@@ -191,6 +191,25 @@ function namedHost({ hosts, records }: MailHosts, domain: string, name: string):
   }
 }
 
+/** The keys of selectors that mail is signed with and that have none, which only the signer can create. */
+export const keylessSelectors: OthersWork = (now, domain) => {
+  if (!applies('dkim', now.context)) return []
+  return foundIn(now, 'dkim')
+    .filter(({ finding: { id } }) => id === 'dkim.no_key')
+    .map((found) => {
+      const selector = String(found.finding.args?.selector)
+      const { repair } = presentFinding(registry.dkim.table, found.finding)
+      const draft = {
+        title: `Publish the DKIM key of the selector ${selector}`,
+        by: 'mail provider',
+        ...(repair === undefined ? {} : { instructions: repair }),
+        changes: [],
+        facts: { records: [assumedKey(domain, selector)] },
+      } as const
+      return { found, draft }
+    })
+}
+
 /** A DKIM key, which only the provider of the mail can create. */
 export const providerKey: OthersWork = (now, domain) => keyFor(now, domain, NEEDS_KEY)
 

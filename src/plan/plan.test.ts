@@ -78,6 +78,15 @@ it('does not show a key that only stands for what a provider will make', async (
   expect(plan.left.find(({ finding }) => finding.startsWith('dkim.'))?.why).toContain('the TXT record together')
 })
 
+it('has a step for each selector that was asked for and has no key', async () => {
+  const keys: LabZone = { 'k1._domainkey.a.example': { TXT: [String(assumedKey('a.example', 'k1').data)] } }
+  const { plan } = await planned({ ...ORG, ...keys }, A, {}, { selectors: ['q7', 'q8', 'k1'] })
+  const titles = plan.steps.map(({ title }) => title)
+  expect(titles).toContain('Publish the DKIM key of the selector q7')
+  expect(titles).toContain('Publish the DKIM key of the selector q8')
+  expect(plan.left.filter(({ finding }) => finding === 'dkim.no_key')).toEqual([])
+})
+
 it('has no step for a name of a reverse zone, and says why', async () => {
   const { plan } = await planned({ '2.0.192.in-addr.arpa': { NS: ['ns1.example'] } }, domain('2.0.192.in-addr.arpa'))
   expect([plan.steps, plan.organization]).toEqual([[], undefined])

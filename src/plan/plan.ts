@@ -23,6 +23,7 @@ import {
   deadHosts,
   hasReports,
   hasUsableKey,
+  keylessSelectors,
   mailboxKey,
   missingPolicy,
   type OthersWork,
@@ -168,6 +169,7 @@ class Planner {
       await this.fixes('spf')
       await this.fixes('dkim')
       await this.others(writtenAliases)
+      await this.others(keylessSelectors)
       await this.others(providerKey)
       await this.others(brokenKeys)
       await this.fixes('spf', 'low', 'late')

@@ -123,7 +123,10 @@ const OF_PROVIDERS: Readonly<Record<string, Sending>> = {
   mailchannels: ['mailchannels.net', MAIL],
   mimecast: ['mimecast.com mimecast.co.za', MAIL],
   proofpoint: ['pphosted.com ppe-hosted.com', MAIL],
-  barracuda: ['barracuda.com barracudanetworks.com cudaops.com', MAIL],
+  barracuda: [
+    'barracuda.com barracudanetworks.com cudaops.com',
+    'hosts below ess.aws.cudaops.com behind outbound-ip*.ess.barracuda.com, and in X-BESS fields, in headers of public mailing lists',
+  ],
   cisco: ['iphmx.com', REPORTS],
   symantec: ['messagelabs.com', MAIL],
   sophos: ['hydra.sophos.com reflexion.net', MAIL],

@@ -5,6 +5,7 @@ const withSteps =
   (text: string) =>
   ({ steps }: Args): string | undefined =>
     Array.isArray(steps) && steps.length > 0 ? `${text} ${list(steps, ' ')}` : undefined
+const andSteps = (text: string, args: Args): string => withSteps(text)(args) ?? text
 
 export const findings = defineFindings({
   'dkim.proven_absent': high({
@@ -61,7 +62,11 @@ export const findings = defineFindings({
     detail: ({ selector }) =>
       `The requested selector ${selector} has no DKIM key: signatures with it fail at every receiver.`,
     repair: 'Publish the key that the mail system gives for this selector, or correct the selector.',
-    advice: withSteps('Publish the key that the mail system gives for this selector, or correct the selector.'),
+    advice: (args) =>
+      andSteps(
+        `Publish the key that the mail system gives for this selector at ${args.name}, or correct the selector.`,
+        args,
+      ),
     reference: 'RFC 6376 §6.1.2',
   }),
   'dkim.dangling': medium({
@@ -138,7 +143,8 @@ export const findings = defineFindings({
     title: 'No usable DKIM key',
     detail: () => 'Every key that was found is revoked or unusable.',
     repair: 'Publish a key under a new selector and sign with it.',
-    advice: withSteps('Publish a key under a new selector and sign with it.'),
+    advice: (args) =>
+      andSteps(`Publish a key under a new selector and sign with it, and no more with ${list(args.selectors)}.`, args),
     reference: 'RFC 6376 §3.6.1',
   }),
   'dkim.testing': medium({

@@ -44,7 +44,8 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   ]
   if (usable.length === 0) {
     const cause = each.find(({ id }) => id === 'dkim.broken_key')
-    const none: Finding = { id: 'dkim.only_revoked', args: { steps }, ...(cause && { follows: cause.id }) }
+    const args = { selectors: facts.keys.map(({ selector }) => selector), steps }
+    const none: Finding = { id: 'dkim.only_revoked', args, ...(cause && { follows: cause.id }) }
     return { status: 'fail', facts, findings: [...findings, none] }
   }
   if (isOpen && !isWeak(findings)) {
@@ -191,7 +192,8 @@ function keyless(
   target?: string,
 ): Finding {
   if (target !== undefined) return unsigned({ domain }, [{ selector, target }])
-  return { id: 'dkim.no_key', args: { selector, steps: stepsAt(providersOf(selector, target, providers), domain) } }
+  const steps = stepsAt(providersOf(selector, target, providers), domain)
+  return { id: 'dkim.no_key', args: { selector, name: `${selector}._domainkey.${domain}`, steps } }
 }
 
 /** The usable keys are those of services that send newsletters and the like, and none is the mailbox provider's. */

@@ -4,6 +4,7 @@ import type { LabZone } from '../../../test/lab/dns.ts'
 import { crlf, LAB_KEY, type Signing, signed } from '../../../test/lab/messages.ts'
 import { labWorld } from '../../../test/lab/world.ts'
 import type { BounceAnswer, MessageAnswer } from '../../answers/message.ts'
+import { assumedKey } from '../../plan/assumed.ts'
 import { message } from './message.ts'
 
 const MAIL = `From: Joe <joe@a-shop.com>
@@ -70,6 +71,48 @@ const CASES: readonly Case[] = [
     input: { ip: '45.53.1.1', helo: 'mail.a-shop.com', mail_from: '' },
     verdict: 'passes',
     repair: ['message.spf_failed', /^Publish "v=spf1 a -all" at mail\.a-shop\.com/],
+  },
+  {
+    name: 'SPF of the HELO name alone, where nobody knows the envelope sender: DMARC does not rely on it',
+    input: { ip: '45.53.1.1', helo: 'mail.a-shop.com' },
+    zone: { ...ZONE, 'mail.a-shop.com': { A: ['45.53.1.1'], TXT: ['v=spf1 a -all'] } },
+    summary: /^Whether DMARC passes is not known/,
+  },
+  {
+    name: 'the same with an empty envelope sender: HELO stands for it (RFC 7208 §2.4)',
+    input: { ip: '45.53.1.1', helo: 'mail.a-shop.com', mail_from: '' },
+    zone: { ...ZONE, 'mail.a-shop.com': { A: ['45.53.1.1'], TXT: ['v=spf1 a -all'] } },
+    summary: /^DMARC passes for a-shop\.com by SPF/,
+  },
+  {
+    name: 'no key at the selector: the step of the plan names it',
+    text: by({ domain: 'a-shop.com', selector: 'q7' }),
+    input: OWN,
+    repair: [
+      'message.dkim_failed',
+      /^Step \d of the plan of a-shop\.com: Publish the DKIM key of the selector q7\. .*q7\._domainkey\.a-shop\.com/,
+    ],
+  },
+  {
+    name: 'a key that was revoked, the only one',
+    text: by({ domain: 'a-shop.com', selector: 'q7' }),
+    input: OWN,
+    zone: { ...ZONE, 'a._domainkey.a-shop.com': {}, 'q7._domainkey.a-shop.com': { TXT: ['v=DKIM1; p='] } },
+    repair: [
+      'message.dkim_failed',
+      /^Step \d of the plan of a-shop\.com: Sign with a new DKIM key\. .*q7\._domainkey\.a-shop\.com/,
+    ],
+  },
+  {
+    name: 'a key that was revoked, beside another one: no record is missing',
+    text: by({ domain: 'a-shop.com', selector: 'q7' }),
+    input: OWN,
+    zone: {
+      ...ZONE,
+      'default._domainkey.a-shop.com': { TXT: [String(assumedKey('a-shop.com', 'default').data)] },
+      'q7._domainkey.a-shop.com': { TXT: ['v=DKIM1; p='] },
+    },
+    repair: ['message.dkim_failed', /^Sign with another selector .*q7\._domainkey\.a-shop\.com/],
   },
   {
     name: 'a key that is marked as a test',

@@ -16,6 +16,7 @@ import { messageFindings } from '../../message/findings.ts'
 import type { Form } from '../../message/form.ts'
 import type { DomainState, RecordFault } from '../../message/host.ts'
 import { judgeFormat, judgeMessage } from '../../message/judge.ts'
+import { keyName } from '../../message/keys.ts'
 import { fieldBody } from '../../message/parse.ts'
 import { isSame, ourResult, presentFacts } from '../../message/present.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
@@ -167,8 +168,19 @@ const domainAnswer = (answer: CheckAnswer): NonNullable<MessageAnswer['domain']>
   first_finding: answer.findings.find(({ severity }) => severity !== 'info') ?? null,
 })
 
-type Fault = RecordFault & Pick<FindingAnswer, 'fix'>
+type Fault = RecordFault & Pick<FindingAnswer, 'fix'> & { readonly step?: string }
 type State = DomainState & { readonly spf?: Fault; readonly dmarc?: Fault }
+
+/** Causes of a failed signature that lie in the key record. */
+const OF_KEY: ReadonlySet<string> = new Set([
+  'signature.key_gone',
+  'signature.key_dangling',
+  'signature.key_revoked',
+  'signature.key_unusable',
+  'signature.key_short',
+])
+/** What the check of a domain finds about such a key. */
+const KEY_FAULTS = /^dkim\.(?:no_key|dangling|broken_key|short_key|only_revoked)$/
 
 /**
  * What the checks of the author domain, and of the envelope domain of the same organization, find about records that
@@ -177,7 +189,7 @@ type State = DomainState & { readonly spf?: Fault; readonly dmarc?: Fault }
 async function stateOf(
   ctx: Ctx,
   deps: Used,
-  { author, spf, dmarc, envelope: { mailFrom = '' } }: Facts,
+  { author, spf, dmarc, dkim, envelope: { mailFrom = '' } }: Facts,
 ): Promise<{ readonly domain: MessageAnswer['domain']; readonly state?: State }> {
   if (author.domain === undefined) return { domain: null }
   const isDmarcAtFault = dmarc.result === 'none' || dmarc.result === 'permerror'
@@ -185,10 +197,22 @@ async function stateOf(
   const isSender = mailFrom !== '' && dmarc.alignment.spf === true
   const isSpfAtFault = spf?.result === 'permerror' || (spf?.result === 'none' && isSender)
   const envelope = isSpfAtFault && spf.domain !== author.domain ? parseDomain(spf.domain) : undefined
-  const [own, other] = await Promise.all([
-    checkOf(ctx, deps, author.domain, { plan: isDmarcAtFault || (isSpfAtFault && !envelope) }),
+  const isSigned = dkim.some(({ result }, i) => result === 'pass' && dmarc.alignment.dkim[i])
+  const keyAtFault = isSigned
+    ? undefined
+    : dkim.find(({ because }, i) => because && OF_KEY.has(because.id) && dmarc.alignment.dkim[i])
+  const signer = keyAtFault && parseDomain(keyAtFault.domain)
+  const selectors = keyAtFault ? [keyAtFault.selector] : []
+  const isOwnKey = signer?.ok === true && signer.value === author.domain
+  const [own, other, signing] = await Promise.all([
+    checkOf(ctx, deps, author.domain, {
+      plan: isDmarcAtFault || isOwnKey || (isSpfAtFault && !envelope),
+      ...(isOwnKey && { selectors }),
+    }),
     envelope?.ok ? checkOf(ctx, deps, envelope.value, { plan: true }) : undefined,
+    signer?.ok && !isOwnKey ? checkOf(ctx, deps, signer.value, { plan: true, selectors }) : undefined,
   ])
+  const keyFault = keyAtFault && faultOf(signing ?? own, KEY_FAULTS, keyAtFault.selector)
   const spfFault = isSpfAtFault ? faultOf(other ?? own, /^spf\./) : undefined
   const dmarcFault = isDmarcAtFault ? faultOf(own, /^dmarc\./) : undefined
   return {
@@ -198,20 +222,30 @@ async function stateOf(
       sendsNone: ['parked', 'accepts_mail_only'].includes(own.domain_role.name),
       ...(spfFault && { spf: spfFault }),
       ...(dmarcFault && { dmarc: dmarcFault }),
+      ...(keyAtFault && keyFault?.step !== undefined && { key: { name: keyName(keyAtFault), step: keyFault.step } }),
     },
   }
 }
 
-/** The first finding about a record, with the step of the plan that resolves it. */
-function faultOf({ findings, plan, domain }: CheckAnswer, ids: RegExp): Fault | undefined {
-  const first = findings.find(({ id, severity }) => ids.test(id) && severity !== 'info')
+/** The first finding about a record whose words hold a name, with the step of the plan that resolves it. */
+function faultOf({ findings, plan, domain }: CheckAnswer, ids: RegExp, name = ''): Fault | undefined {
+  const first = findings.find(
+    ({ id, severity, detail, repair = '' }) =>
+      ids.test(id) && severity !== 'info' && `${detail} ${repair}`.includes(name),
+  )
   if (!first) return undefined
   const { title, detail, repair, fix, steps } = first
   const [number] = steps ?? []
   const step = number === undefined ? undefined : plan?.steps[number - 1]
-  const told = [step && `Step ${number} of the plan of ${domain}: ${step.title}.`, repair, step?.instructions]
-  const words = told.filter((one) => one !== undefined).join(' ')
-  return { detail: `${title}. ${detail}`, ...(words !== '' && { repair: words }), ...(fix && { fix }) }
+  const place = step && `Step ${number} of the plan of ${domain}: ${step.title}.`
+  const told = new Set([place, repair, step?.instructions])
+  const words = [...told].filter((one) => one !== undefined).join(' ')
+  return {
+    detail: `${title}. ${detail}`,
+    ...(words !== '' && { repair: words }),
+    ...(place !== undefined && { step: place }),
+    ...(fix && { fix }),
+  }
 }
 
 /** The records of the plan for findings about records. */
