@@ -47,7 +47,7 @@ export function openCluster(
   const holder = randomUUID()
   let awayUntilMs = Number.NEGATIVE_INFINITY
   let isAwaySaid = false
-  let seen = '0'
+  let seen = 0
 
   /**
    * The result of the database, or `away`. The time that statements of this node wait for each other does not count.

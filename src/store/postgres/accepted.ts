@@ -1,8 +1,8 @@
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
-import { COLUMNS, type MonitorRow, monitorRow } from './monitors.ts'
+import { COLUMNS, type MonitorRow } from './monitors.ts'
 import type { AcceptedTable, Schema } from './schema.ts'
 
-export type AcceptedRow = Omit<Selectable<AcceptedTable>, 'number'> & { readonly number: number }
+export type AcceptedRow = Selectable<AcceptedTable>
 
 /** The monitors `m` to which the acceptances `a` apply. */
 export const APPLIES = sql`a.owner = m.owner AND CASE WHEN a.label = '' THEN a.domain = m.domain ELSE m.labels @> ARRAY[a.label] END`
@@ -12,8 +12,6 @@ export const HAS_FINDING = sql`m.facts -> 'findings' @> to_jsonb(a.finding)`
 const RUN_EVERY = sql`interval '1 minute'`
 /** Maximum number of receivers of a message about one acceptance. */
 const MAX_TOLD = 100
-
-const acceptedRow = <Row extends { readonly number: unknown }>(row: Row) => ({ ...row, number: Number(row.number) })
 
 export type AcceptedFindings = ReturnType<typeof acceptedOf>
 
@@ -44,7 +42,7 @@ export const acceptedOf = (db: Kysely<Schema>) => ({
         .returningAll()
         .executeTakeFirstOrThrow()
       await runAgain(tx, sql`a.number = ${made.number}`, row.created_at)
-      return acceptedRow(made)
+      return made
     }),
 
   /** Those of a key, of all without one, newest first, before the row `before`. */
@@ -61,8 +59,8 @@ export const acceptedOf = (db: Kysely<Schema>) => ({
       const value = page[name]
       if (value !== undefined) query = query.where(name, '=', value)
     }
-    if (page.before !== undefined) query = query.where('number', '<', String(page.before))
-    return (await query.execute()).map(acceptedRow)
+    if (page.before !== undefined) query = query.where('number', '<', page.before)
+    return query.execute()
   },
 
   /** Removes one, of a key or of any; undefined if there was none. Its monitors run again. */
@@ -71,8 +69,7 @@ export const acceptedOf = (db: Kysely<Schema>) => ({
       await runAgain(tx, sql`a.id = ${id} AND ${owner === undefined ? sql`true` : sql`a.owner = ${owner}`}`, now)
       let query = tx.deleteFrom('mailsonde.accepted').where('id', '=', id).returningAll()
       if (owner !== undefined) query = query.where('owner', '=', owner)
-      const gone = await query.executeTakeFirst()
-      return gone && acceptedRow(gone)
+      return query.executeTakeFirst()
     }),
 
   /** Those in force that a key has for a domain, by name or by a label of its monitors, or of the one `monitor`. */
@@ -87,10 +84,10 @@ export const acceptedOf = (db: Kysely<Schema>) => ({
   /** Those in force of findings that monitors have now, by the number of the monitor. */
   ofMonitors: async (numbers: readonly number[], now: Date): Promise<ReadonlyMap<number, readonly AcceptedRow[]>> => {
     if (numbers.length === 0) return new Map()
-    const { rows } = await sql<AcceptedRow & { readonly monitor: string }>`
+    const { rows } = await sql<AcceptedRow & { readonly monitor: number }>`
       SELECT m.number AS monitor, a.* FROM mailsonde.monitors m JOIN mailsonde.accepted a ON ${APPLIES}
       WHERE m.number = ANY (${numbers}::bigint[]) AND a.until > ${now} AND ${HAS_FINDING} ORDER BY a.until`.execute(db)
-    return Map.groupBy(rows, ({ monitor }) => Number(monitor))
+    return Map.groupBy(rows, ({ monitor }) => monitor)
   },
 
   /** One whose end is to be told, locked by the transaction; undefined if there is none. */
@@ -99,7 +96,7 @@ export const acceptedOf = (db: Kysely<Schema>) => ({
       SELECT * FROM mailsonde.accepted WHERE tell_at <= ${now} ORDER BY tell_at LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(
       tx,
     )
-    return rows[0] && acceptedRow(rows[0])
+    return rows[0]
   },
 
   /** Notes that the end was told; once it has come, the monitors run again. */
@@ -111,11 +108,11 @@ export const acceptedOf = (db: Kysely<Schema>) => ({
 
   /** Monitors of an acceptance that tell somebody: one for each receiver. */
   telling: async (tx: Transaction<Schema>, { number }: AcceptedRow): Promise<readonly MonitorRow[]> => {
-    const { rows } = await sql<Parameters<typeof monitorRow>[0]>`
+    const { rows } = await sql<MonitorRow>`
       SELECT DISTINCT ON (target_of) ${sql.join(COLUMNS.map((one) => sql`m.${sql.ref(one)}`))}
       FROM mailsonde.accepted a JOIN mailsonde.monitors m ON ${APPLIES} CROSS JOIN LATERAL jsonb_array_elements(m.notify) AS n (target_of)
       WHERE a.number = ${number} AND m.enabled ORDER BY target_of, m.number LIMIT ${MAX_TOLD}`.execute(tx)
-    return rows.map(monitorRow)
+    return rows
   },
 
   /** Removes those that ended before a time; returns whether there may be more. */

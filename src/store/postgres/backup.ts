@@ -95,7 +95,7 @@ async function* backupText(
 
 async function sequencesOf(client: pg.PoolClient): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; value: string | null }>(
-    `SELECT sequencename AS name, last_value AS value FROM pg_sequences WHERE schemaname = 'mailsonde'`,
+    `SELECT sequencename AS name, last_value::text AS value FROM pg_sequences WHERE schemaname = 'mailsonde'`,
   )
   return Object.fromEntries(rows.flatMap(({ name, value }) => (value === null ? [] : [[name, value]])))
 }

@@ -110,7 +110,7 @@ export const digestsOf = (db: Kysely<Schema>) => ({
     addresses: readonly string[],
     { since, until, isTold }: { readonly since: Date; readonly until: Date; readonly isTold: boolean },
   ): Promise<readonly DigestMonitor[]> => {
-    const { rows } = await sql<DigestMonitor & { number: string }>`
+    const { rows } = await sql<DigestMonitor>`
       SELECT number, lower(contact) AS address, kind, target, domain, state, facts, (
         SELECT coalesce(jsonb_agg(jsonb_build_object('at', c.at, 'changes', c.changes) ORDER BY c.at), '[]') FROM (
           SELECT at, changes FROM mailsonde.monitor_points p
@@ -122,7 +122,7 @@ export const digestsOf = (db: Kysely<Schema>) => ({
       await sql`
         UPDATE mailsonde.monitors SET told_at = ${until}
         WHERE number = ANY (${rows.map(({ number }) => number)}::bigint[])`.execute(tx)
-    return rows.map((row) => ({ ...row, number: Number(row.number) }))
+    return rows
   },
 
   /** The addresses that are responsible for monitors of a key, in their order. */

@@ -53,7 +53,7 @@ const forgetInJob = (
     await sql`SET LOCAL statement_timeout = 0`.execute(tx)
     const table = tableOf({ number: job, own_table })
     const isMeant = name === 'email' ? sql`lower(key) = ${value}` : sql`(domain = ${value} OR lower(key) = ${value})`
-    const { rows } = await sql<{ rows: string; results: string }>`
+    const { rows } = await sql<{ rows: number; results: number }>`
       WITH gone AS (
         DELETE FROM ${table} WHERE job = ${job} AND (${isMeant} OR input ~* ${text})
         RETURNING state, provider, result, reason, copies),
@@ -86,8 +86,7 @@ const forgetInJob = (
     if (name === 'domain')
       await sql`DELETE FROM mailsonde.job_domains WHERE job = ${job} AND domain = ${value}`.execute(tx)
     return {
-      rows: Number(rows[0]?.rows ?? 0),
-      results: Number(rows[0]?.results ?? 0),
+      ...rows[0]!,
       columns: Number(columns.numAffectedRows ?? 0) + Number(answers.numAffectedRows ?? 0),
       bad_rows: Number(bad.numAffectedRows ?? 0),
     }

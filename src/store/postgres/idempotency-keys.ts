@@ -117,7 +117,7 @@ async function stateOf(db: Kysely<Schema>, owner: string, key: string, request: 
   if (!row) return undefined
   if (row.request !== request) return { is: 'other_request' }
   if (row.status === null || row.answer === null) return { is: 'running', retryAfterSeconds: RETRY_SECONDS }
-  const body = row.body_sha256 === null ? undefined : { sha256: row.body_sha256, octets: Number(row.body_octets) }
+  const body = row.body_sha256 === null ? undefined : { sha256: row.body_sha256, octets: row.body_octets ?? 0 }
   return { is: 'answered', status: row.status, answer: row.answer, body }
 }
 

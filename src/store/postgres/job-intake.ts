@@ -69,10 +69,10 @@ async function advance(
     ],
   )
   if (moved.rows[0]) return moved.rows[0]
-  const { rows } = await client.query<{ received: string }>('SELECT received FROM mailsonde.jobs WHERE number = $1', [
+  const { rows } = await client.query<{ received: number }>('SELECT received FROM mailsonde.jobs WHERE number = $1', [
     job,
   ])
-  const held = rows[0] === undefined ? undefined : Number(rows[0].received)
+  const held = rows[0]?.received
   if (held === part.received) return undefined
   throw held === undefined ? uploadError('removed') : uploadError('continued', { received: held }, { received: held })
 }

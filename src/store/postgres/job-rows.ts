@@ -27,7 +27,7 @@ export type StoredBadRow = {
 export type ClaimedRow = {
   readonly line: number
   readonly input: string
-  readonly fence: string
+  readonly fence: number
   readonly attempts: number
   readonly firstAskedAt: Date | null
 }
@@ -47,7 +47,7 @@ export type RowWrite = ClaimOf & {
 /** The rows of a provider in a running job, of which some are due. */
 export type DuePair = JobTable & Pick<JobRecord, 'id' | 'kind' | 'options'> & { readonly provider: string }
 /** A place in the order in which rows are claimed: the time from which the row was due in µs, and its line. */
-export type Place = { readonly dueUs: string; readonly line: number }
+export type Place = { readonly dueUs: number; readonly line: number }
 
 export type ResultRow = {
   readonly line: number
@@ -160,21 +160,19 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return rows
   },
 
-  badRows: async (job: number, after: number, limit: number): Promise<readonly StoredBadRow[]> => {
-    const rows = await db
+  badRows: (job: number, after: number, limit: number): Promise<readonly StoredBadRow[]> =>
+    db
       .selectFrom('mailsonde.job_bad_rows')
       .select(['line', 'reason', 'detail', 'text'])
       .where('job', '=', job)
-      .where('line', '>', String(after))
+      .where('line', '>', after)
       .orderBy('line')
       .limit(limit)
-      .execute()
-    return rows.map((row) => ({ ...row, line: Number(row.line) }))
-  },
+      .execute(),
 })
 
 /** Numbers as an array in PostgreSQL's text format; the driver would quote and escape each. */
-const numbers = (list: readonly (number | string)[]): string => `{${list.join(',')}}`
+const numbers = (list: readonly number[]): string => `{${list.join(',')}}`
 
 /** Memory for sorting and grouping at the end of an intake, and for its index. */
 const COMPLETE_MEMORY = '64MB'
@@ -262,11 +260,7 @@ async function claim(
   const behind = after
     ? sql`AND (due, line) > ('epoch'::timestamptz + ${after.dueUs}::bigint * interval '1 us', ${after.line}::float8)`
     : sql``
-  type Row = Readonly<Record<'input' | 'fence' | 'due_us', string>> & {
-    readonly line: number
-    readonly attempts: number
-    readonly first_asked_at: Date | null
-  }
+  type Row = Omit<ClaimedRow, 'firstAskedAt'> & { readonly due_us: number; readonly first_asked_at: Date | null }
   const { rows } = await sql<Row>`
     WITH seen AS MATERIALIZED (SELECT version FROM mailsonde.job_providers WHERE job = ${job.number} AND provider = ${provider}),
     pair AS MATERIALIZED (
@@ -292,17 +286,13 @@ async function claim(
   const last = places.at(-1)
   return {
     rows: rows
-      .map(({ line, first_asked_at, input, fence, attempts }) => ({
-        ...{ input, fence, attempts },
-        line,
-        firstAskedAt: first_asked_at,
-      }))
+      .map(({ first_asked_at, due_us: _, ...row }) => ({ ...row, firstAskedAt: first_asked_at }))
       .sort((a, b) => a.line - b.line),
     ...(last && { last }),
   }
 }
 
-const byPlace = (a: Place, b: Place): number => Number(BigInt(a.dueUs) - BigInt(b.dueUs)) || a.line - b.line
+const byPlace = (a: Place, b: Place): number => a.dueUs - b.dueUs || a.line - b.line
 
 /**
  * One statement, so that results and their totals are written together or not at all. Rows are found by their key and

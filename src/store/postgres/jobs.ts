@@ -9,20 +9,12 @@ import type { JobKind, JobState, JobsTable, Schema } from './schema.ts'
  * A job as stored, without the layout of its list ({@link Jobs.layout}), which may have 64 KiB. Numbers of rows are
  * exact once the list is complete.
  */
-export type JobRecord = Omit<StoredJob, 'received' | 'next_line' | 'rows' | 'duplicates' | 'bad_rows'> & {
-  readonly received: number
-  readonly next_line: number
-  readonly rows: number
-  readonly duplicates: number
-  readonly bad_rows: number
-}
-
-type StoredJob = Omit<Selectable<JobsTable>, 'layout' | 'planned_at' | 'has_domains'>
+export type JobRecord = Omit<Selectable<JobsTable>, 'layout' | 'planned_at' | 'has_domains'>
 const COLUMNS = [
   ...(['number', 'id', 'kind', 'name', 'owner', 'state', 'options', 'created_at', 'touched_at', 'expires_at'] as const),
   ...(['finished_at', 'first_result_at', 'received', 'next_line', 'rows', 'duplicates', 'bad_rows'] as const),
   ...(['failure', 'own_table'] as const),
-] as const satisfies readonly (keyof StoredJob)[]
+] as const satisfies readonly (keyof JobRecord)[]
 
 type NewJob = {
   readonly id: string
@@ -59,18 +51,15 @@ export const jobsOf = (db: Kysely<Schema>) => ({
         .where('owner', '=', job.owner)
         .where('state', 'in', [...OPEN])
       if ((await open.limit(MAX_OPEN).execute()).length >= MAX_OPEN) throw newJobError('too_many', { max: MAX_OPEN })
-      const made = await tx
+      return tx
         .insertInto('mailsonde.jobs')
         .values({ ...rest, state: 'receiving', options: JSON.stringify(options), expires_at: expiresAt })
         .returning(COLUMNS)
         .executeTakeFirstOrThrow()
-      return recordOf(made)
     }),
 
-  byId: async (id: string): Promise<JobRecord | undefined> => {
-    const job = await db.selectFrom('mailsonde.jobs').select(COLUMNS).where('id', '=', id).executeTakeFirst()
-    return job && recordOf(job)
-  },
+  byId: (id: string): Promise<JobRecord | undefined> =>
+    db.selectFrom('mailsonde.jobs').select(COLUMNS).where('id', '=', id).executeTakeFirst(),
 
   /** What intake found out about the list of a job; null before its first record. */
   layout: async (number: number): Promise<{ readonly [key: string]: Json } | null> => {
@@ -83,35 +72,33 @@ export const jobsOf = (db: Kysely<Schema>) => ({
     let query = db.selectFrom('mailsonde.jobs').select(COLUMNS).orderBy('number', 'desc').limit(limit)
     if (before !== undefined) query = query.where('number', '<', before)
     if (owner !== undefined) query = query.where('owner', '=', owner)
-    return (await query.execute()).map(recordOf)
+    return query.execute()
   },
 
   /**
    * Moves a job to a state if it is in one of `from`, with the `failure` that is the reason, or without one; returns the
    * changed job, or undefined.
    */
-  move: async (
+  move: (
     id: string,
     from: readonly JobState[],
     to: JobState,
     also: { readonly finished_at?: Date; readonly failure?: string } = {},
-  ): Promise<JobRecord | undefined> => {
-    const moved = await db
+  ): Promise<JobRecord | undefined> =>
+    db
       .updateTable('mailsonde.jobs')
       .set({ state: to, touched_at: sql<Date>`now()`, failure: null, ...also })
       .where('id', '=', id)
       .where('state', 'in', [...from])
       .returning(COLUMNS)
-      .executeTakeFirst()
-    return moved && recordOf(moved)
-  },
+      .executeTakeFirst(),
 
   /**
    * Starts the jobs, or goes on with those, whose domains are looked up next: owners take turns, then the jobs of an
    * owner.
    */
   nextToLookUp: async (limit: number): Promise<readonly JobRecord[]> => {
-    const { rows } = await sql<StoredJob>`
+    const { rows } = await sql<JobRecord>`
       UPDATE mailsonde.jobs j SET planned_at = clock_timestamp(), state = 'running' FROM (
         SELECT number FROM (
           SELECT number, planned_at, row_number() OVER (PARTITION BY owner ORDER BY planned_at, number) AS turn
@@ -120,7 +107,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
       WHERE j.number = next.number AND j.state IN ('waiting', 'running') RETURNING ${sql.join(COLUMNS.map((column) => sql.ref(`j.${column}`)))}`.execute(
       db,
     )
-    return rows.map(recordOf)
+    return rows
   },
 
   /** Records that all domains of a job have been looked up, if so. */
@@ -185,15 +172,6 @@ export const jobsOf = (db: Kysely<Schema>) => ({
 
 /** Time after which an interrupted upload is removed. */
 const RECEIVING_MS = 3_600_000
-
-const recordOf = (job: StoredJob): JobRecord => ({
-  ...job,
-  received: Number(job.received),
-  next_line: Number(job.next_line),
-  rows: Number(job.rows),
-  duplicates: Number(job.duplicates),
-  bad_rows: Number(job.bad_rows),
-})
 
 export type JobTable = { readonly number: number; readonly own_table: boolean }
 

@@ -5,13 +5,8 @@ import { POINT_OCTETS } from './storage.ts'
 
 /** Columns that only a run reads: the last known answer has up to 1 MiB. */
 type OfRuns = 'known' | 'notifier' | 'stored'
-type StoredMonitor = Omit<Selectable<MonitorsTable>, OfRuns>
-
 /** A stored monitor; the JSON columns are read by the code that wrote them. */
-export type MonitorRow = Omit<StoredMonitor, 'number' | 'every_ms'> & {
-  readonly number: number
-  readonly every_ms: number
-}
+export type MonitorRow = Omit<Selectable<MonitorsTable>, OfRuns>
 /** A monitor with what its run reads. */
 export type ClaimedMonitor = MonitorRow & Pick<Selectable<MonitorsTable>, 'known' | 'notifier'>
 export const COLUMNS = [
@@ -29,7 +24,7 @@ export const COLUMNS = [
   ] as const),
   ...(['fence', 'ran_at', 'state', 'failures', 'last', 'unsubscribed'] as const),
   ...(['labels', 'contact', 'note', 'facts', 'changed_at'] as const),
-] as const satisfies readonly (keyof StoredMonitor)[]
+] as const satisfies readonly (keyof MonitorRow)[]
 
 export type NewMonitor = Pick<
   MonitorRow,
@@ -92,13 +87,6 @@ type RunWrite = {
 const SWEEP = 5_000
 export type Monitors = ReturnType<typeof monitorsOf>
 
-/** A monitor as it is read, its numbers as numbers. */
-export const monitorRow = <Row extends StoredMonitor>(row: Row) => ({
-  ...row,
-  number: Number(row.number),
-  every_ms: Number(row.every_ms),
-})
-
 export const monitorsOf = (db: Kysely<Schema>) => ({
   /**
    * Adds a monitor unless its owner has `most` already; undefined then. An existing one with the same id is returned
@@ -107,42 +95,31 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
   add: async (row: NewMonitor, most: number): Promise<MonitorRow | undefined> => {
     const { count } = await db
       .selectFrom('mailsonde.monitors')
-      .select(sql<string>`count(*)`.as('count'))
+      .select(sql<number>`count(*)`.as('count'))
       .where('owner', '=', row.owner)
       .executeTakeFirstOrThrow()
-    if (Number(count) >= most) return undefined
-    const made = await db
+    if (count >= most) return undefined
+    return db
       .insertInto('mailsonde.monitors')
       .values(row)
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ owner: sql`excluded.owner` }))
       .returning(COLUMNS)
       .executeTakeFirstOrThrow()
-    return monitorRow(made)
   },
 
-  byId: async (id: string): Promise<MonitorRow | undefined> => {
-    const row = await db.selectFrom('mailsonde.monitors').select(COLUMNS).where('id', '=', id).executeTakeFirst()
-    return row && monitorRow(row)
-  },
+  byId: (id: string): Promise<MonitorRow | undefined> =>
+    db.selectFrom('mailsonde.monitors').select(COLUMNS).where('id', '=', id).executeTakeFirst(),
 
-  byNumber: async (number: number): Promise<MonitorRow | undefined> => {
-    const row = await db
-      .selectFrom('mailsonde.monitors')
-      .select(COLUMNS)
-      .where('number', '=', String(number))
-      .executeTakeFirst()
-    return row && monitorRow(row)
-  },
+  byNumber: (number: number): Promise<MonitorRow | undefined> =>
+    db.selectFrom('mailsonde.monitors').select(COLUMNS).where('number', '=', number).executeTakeFirst(),
 
-  edit: async (number: number, edit: MonitorEdit): Promise<MonitorRow | undefined> => {
-    const row = await db
+  edit: (number: number, edit: MonitorEdit): Promise<MonitorRow | undefined> =>
+    db
       .updateTable('mailsonde.monitors')
       .set({ ...edit })
-      .where('number', '=', String(number))
+      .where('number', '=', number)
       .returning(COLUMNS)
-      .executeTakeFirst()
-    return row && monitorRow(row)
-  },
+      .executeTakeFirst(),
 
   remove: async (id: string): Promise<boolean> => {
     const gone = await db.deleteFrom('mailsonde.monitors').where('id', '=', id).executeTakeFirst()
@@ -178,7 +155,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
       WHERE ${free} AND number = ANY (ARRAY(SELECT number FROM due ORDER BY turn, at LIMIT ${limit})) RETURNING m.*`.execute(
       db,
     )
-    return rows.map(monitorRow)
+    return rows
   },
 
   /**

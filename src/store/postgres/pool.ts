@@ -58,6 +58,7 @@ type PoolSettings = {
 export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTIONS, warn }: PoolSettings): pg.Pool {
   const pool = new pg.Pool({
     ...where,
+    types: { getTypeParser },
     max: maxConnections,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
@@ -76,6 +77,12 @@ export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTION
   pool.on('error', (error) => warn('a database connection was lost', { reason: error.message }))
   return pool
 }
+
+/** 64-bit integers, and the sums of such, are numbers: ours stay far below 2^53. `pg` has them as text. */
+const getTypeParser = ((type: number, format?: 'text' | 'binary') =>
+  type === pg.types.builtins.INT8 || type === pg.types.builtins.NUMERIC
+    ? Number
+    : pg.types.getTypeParser(type, format as 'text')) as typeof pg.types.getTypeParser
 
 const pooled = new WeakSet<object>()
 

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { APPLIES, HAS_FINDING } from './accepted.ts'
-import { COLUMNS, type MonitorRow, monitorRow, type NewMonitor } from './monitors.ts'
+import { COLUMNS, type MonitorRow, type NewMonitor } from './monitors.ts'
 import type { Schema } from './schema.ts'
 
 /** Which monitors; every member narrows them. `unknown` of a fact also means those of which nothing is known. */
@@ -121,10 +121,10 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
       page.after === undefined
         ? sql`true`
         : sql`(${key}, number) > (${page.after[0]}::${type}, ${page.after[1]}::bigint)`
-    const { rows } = await sql<Parameters<typeof monitorRow>[0] & { readonly key: string | number }>`
+    const { rows } = await sql<MonitorRow & { readonly key: string | number }>`
       SELECT ${sql.join(COLUMNS.map((one) => sql.ref(one)))}, ${key} AS key FROM mailsonde.monitors m
       WHERE ${conditionOf(filter)} AND ${after} ORDER BY ${key}, number LIMIT ${page.limit}`.execute(db)
-    return rows.map(({ key, ...row }) => ({ ...monitorRow(row), place: [key, Number(row.number)] as const }))
+    return rows.map(({ key, ...row }) => ({ ...row, place: [key, row.number] as const }))
   },
 
   /** How many organizational domains the targets are at or below, and how many names of them are below. */
@@ -243,7 +243,7 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
       .where('owner', '=', owner)
       .orderBy('number', 'desc')
       .execute()
-    return new Map(rows.map((row) => [`${row.kind} ${row.target}`, monitorRow(row)]))
+    return new Map(rows.map((row) => [`${row.kind} ${row.target}`, row]))
   },
 
   /** Adds and changes monitors together, or none of them; false if the key would have more than `most`. */

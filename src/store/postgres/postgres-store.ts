@@ -113,9 +113,9 @@ const rowOf = ({ key, value }: { readonly key: string; readonly value: string })
 /** The rows longest unchanged are removed, or the write is refused and rolled back. */
 async function keepBound(tx: Transaction<Schema>, name: RepositoryName, scope: string): Promise<void> {
   const { maxRows, whenFull } = REPOSITORIES[name]
-  const { rows } = await sql<{ n: string }>`
+  const { rows } = await sql<{ n: number }>`
     SELECT count(*) AS n FROM mailsonde.rows WHERE scope = ${scope} AND repository = ${name}`.execute(tx)
-  const over = Number(rows[0]?.n ?? 0) - maxRows
+  const over = (rows[0]?.n ?? 0) - maxRows
   if (over <= 0) return
   if (whenFull === 'refuse') throw new StoreError('full', storeProblem('full', { max: maxRows }))
   await sql`

@@ -214,7 +214,7 @@ async function keep(
     readonly id: string
     readonly digest: string
     readonly counts: boolean
-    readonly messages: string
+    readonly messages: number
     readonly foreign_rows: number
   }>(
     `SELECT id, digest, counts, messages, foreign_rows FROM mailsonde.reports
@@ -227,11 +227,14 @@ async function keep(
     const differs = first.digest !== digest
     if (differs && counts) await client.query('UPDATE mailsonde.reports SET differs = true WHERE id = $1', [first.id])
     return {
-      ...{ id: first.id, duplicate: true, differs },
-      ...{ messages: Number(first.messages), foreignRows: first.foreign_rows },
+      id: first.id,
+      duplicate: true,
+      differs,
+      messages: first.messages,
+      foreignRows: first.foreign_rows,
     }
   }
-  const { rows: made } = await client.query<{ number: string }>(
+  const { rows: made } = await client.query<{ number: number }>(
     `INSERT INTO mailsonde.reports (kind, domain, reporter, report_id, begins, id, organization, ends, day, messages, policy, digest, authenticated, counts, received_at, owner, octets)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING number`,
     [
@@ -296,25 +299,25 @@ type Kept = {
 /** Sums what is staged. */
 async function keepRows(client: pg.PoolClient, { domain, day, counts }: NewReport, reporter: number): Promise<Kept> {
   await client.query(NAMELESS, [domain])
-  const { rows: gone } = await client.query<{ rows: number; messages: string }>(FOREIGN, [
+  const { rows: gone } = await client.query<{ rows: number; messages: number }>(FOREIGN, [
     domain,
     `${[...domain].reverse().join('').replaceAll('_', '\\_')}.%`,
   ])
   if (!counts) await client.query(COARSE)
   await client.query('ANALYZE staged_rows')
   await client.query(NAMES)
-  const { rows: sources } = await client.query<{ octets: string }>(SOURCES)
-  const { rows: sums } = await client.query<{ rows: string }>(SUM, [day, reporter, counts])
+  const { rows: sources } = await client.query<{ octets: number }>(SOURCES)
+  const { rows: sums } = await client.query<{ rows: number }>(SUM, [day, reporter, counts])
   return {
-    octets: Number(sources[0]?.octets ?? 0) + Number(sums[0]?.rows ?? 0) * ROW_OCTETS,
-    elsewhere: Number(gone[0]?.messages ?? 0),
-    foreignRows: gone[0]?.rows ?? 0,
+    octets: sources[0]!.octets + sums[0]!.rows * ROW_OCTETS,
+    elsewhere: gone[0]!.messages,
+    foreignRows: gone[0]!.rows,
   }
 }
 
 /** Keeps what is staged of a TLS report; of one that does not count the totals alone, {@link APART_ROWS} at most. */
-async function keepTls(client: pg.PoolClient, report: string, { domain, counts }: NewReport): Promise<Kept> {
-  const { rows } = await client.query<{ octets: string }>(
+async function keepTls(client: pg.PoolClient, report: number, { domain, counts }: NewReport): Promise<Kept> {
+  const { rows } = await client.query<{ octets: number }>(
     `WITH made AS (
        INSERT INTO mailsonde.report_tls (report, domain, type, host, failure, successful, failed)
        SELECT $1, coalesce(nullif(domain, ''), $3), type, host, failure, successful, failed FROM staged_rows
@@ -323,7 +326,7 @@ async function keepTls(client: pg.PoolClient, report: string, { domain, counts }
      SELECT coalesce(sum(octets), 0) AS octets FROM made`,
     [report, counts, domain],
   )
-  return { octets: Number(rows[0]?.octets ?? 0) }
+  return rows[0]!
 }
 
 /** Size of a row in the database with its indexes, octets; of one of a TLS report beside its texts. */

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { AppError, codeOf, messageOf } from '../../base/errors.ts'
 import { type BackupHeader, END_OF_ROWS, isName, LEFT_OUT, MAGIC, quoted, type TableHeader } from './backup.ts'
 import { createTableText, jobOfTable } from './jobs.ts'
-import { type MonitorRow, monitorRow } from './monitors.ts'
+import type { MonitorRow } from './monitors.ts'
 import { backupError } from './problems.ts'
 import { sumDays } from './report-tables.ts'
 import type { DeliveriesTable, MonitorsTable } from './schema.ts'
@@ -290,17 +290,17 @@ async function checkJson(client: pg.PoolClient, path: string, readers: RowReader
       )
       if (rows.length > 0) throw backupError('json', { path, table: name, column })
     }
-  await read<Selectable<MonitorsTable>>(client, path, 'monitors', (row) => readers.monitor(monitorRow(row)))
+  await read<Selectable<MonitorsTable>>(client, path, 'monitors', readers.monitor)
   await read<Selectable<DeliveriesTable>>(client, path, 'deliveries', readers.delivery)
 }
 
-async function read<Row extends pg.QueryResultRow & { readonly number: string }>(
+async function read<Row extends pg.QueryResultRow & { readonly number: number }>(
   client: pg.PoolClient,
   path: string,
   table: string,
   each: (row: Row) => void,
 ): Promise<void> {
-  for (let after = '0'; ; ) {
+  for (let after = 0; ; ) {
     const { rows } = await client.query<Row>(
       `SELECT * FROM mailsonde.${quoted(table)} WHERE number > $1 ORDER BY number LIMIT ${PAGE}`,
       [after],

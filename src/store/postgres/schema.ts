@@ -2,8 +2,6 @@ import type { ColumnType, Generated, JSONColumnType } from 'kysely'
 import type { BadRowReason } from '../../answers/jobs.ts'
 import type { Json } from '../../base/json.ts'
 
-/** 64-bit integers arrive as text; ours stay far below 2^53. */
-type Bigint = ColumnType<string, number | string, number | string>
 type Time = ColumnType<Date, Date, Date>
 
 /** What an address said to the question whether it wants mail. */
@@ -26,14 +24,14 @@ export type JobsTable = {
   readonly expires_at: Time
   readonly finished_at: Date | null
   readonly first_result_at: Date | null
-  readonly received: ColumnType<string, number | undefined, number>
-  readonly next_line: ColumnType<string, number | undefined, number>
-  readonly rows: ColumnType<string, number | undefined, number>
+  readonly received: Generated<number>
+  readonly next_line: Generated<number>
+  readonly rows: Generated<number>
   readonly own_table: Generated<boolean>
   readonly has_domains: Generated<boolean>
   readonly planned_at: ColumnType<Date, Date | undefined, Date>
-  readonly duplicates: ColumnType<string, number | undefined, number>
-  readonly bad_rows: ColumnType<string, number | undefined, number>
+  readonly duplicates: Generated<number>
+  readonly bad_rows: Generated<number>
   readonly failure: string | null
 }
 
@@ -43,7 +41,7 @@ export type RowColumns = readonly string[] | { readonly [name: string]: Json }
 type JsonColumn = ColumnType<unknown, string, string>
 
 export type MonitorsTable = {
-  readonly number: ColumnType<string, never, never>
+  readonly number: ColumnType<number, never, never>
   readonly id: string
   readonly owner: string
   readonly name: string
@@ -51,7 +49,7 @@ export type MonitorsTable = {
   readonly target: string
   readonly domain: string
   readonly organization: Generated<string>
-  readonly every_ms: Bigint
+  readonly every_ms: number
   readonly options: JsonColumn
   readonly notify: JsonColumn
   readonly conditions: JsonColumn
@@ -62,14 +60,14 @@ export type MonitorsTable = {
   readonly next_run: Time
   readonly message_due: Date | null
   readonly leased_until: ColumnType<Date, never, Date>
-  readonly fence: Generated<string>
+  readonly fence: Generated<number>
   readonly ran_at: Date | null
   readonly state: Generated<string>
   readonly failures: Generated<number>
   readonly last: ColumnType<unknown, string | undefined, string>
   readonly known: string | null
   readonly notifier: ColumnType<unknown, string | undefined, string>
-  readonly stored: Generated<string>
+  readonly stored: Generated<number>
   readonly unsubscribed: ColumnType<unknown, string | undefined, string>
   readonly labels: ColumnType<readonly string[], readonly string[] | undefined, readonly string[]>
   readonly contact: Generated<string>
@@ -80,7 +78,7 @@ export type MonitorsTable = {
 
 /** A finding that a key accepts, for a domain or, with `domain` '', for its monitors with a label. */
 export type AcceptedTable = {
-  readonly number: ColumnType<string, never, never>
+  readonly number: ColumnType<number, never, never>
   readonly id: string
   readonly owner: string
   readonly finding: string
@@ -95,7 +93,7 @@ export type AcceptedTable = {
 }
 
 export type WebhooksTable = {
-  readonly number: ColumnType<string, never, never>
+  readonly number: ColumnType<number, never, never>
   readonly id: string
   readonly owner: string
   readonly url: string
@@ -105,14 +103,14 @@ export type WebhooksTable = {
   readonly state: Generated<string>
   readonly reason: string | null
   readonly created_at: Time
-  readonly stored: Generated<string>
+  readonly stored: Generated<number>
 }
 
 export type DeliveriesTable = {
-  readonly number: ColumnType<string, never, never>
+  readonly number: ColumnType<number, never, never>
   readonly id: string
-  readonly webhook: ColumnType<string | null, string | null, never>
-  readonly monitor: ColumnType<string | null, string | null, never>
+  readonly webhook: ColumnType<number | null, number | null, never>
+  readonly monitor: ColumnType<number | null, number | null, never>
   readonly owner: Generated<string>
   readonly channel: JsonColumn
   readonly type: string
@@ -126,7 +124,7 @@ export type DeliveriesTable = {
 }
 
 export type StoredAnswersTable = {
-  readonly number: ColumnType<string, never, never>
+  readonly number: ColumnType<number, never, never>
   readonly id: string
   readonly kind: string
   readonly owner: string
@@ -160,7 +158,7 @@ export type Schema = {
   readonly 'mailsonde.job_rows': { readonly job: number }
   readonly 'mailsonde.job_bad_rows': {
     readonly job: number
-    readonly line: Bigint
+    readonly line: number
     readonly reason: BadRowReason
     readonly detail: string
     readonly text: string
@@ -170,7 +168,7 @@ export type Schema = {
     readonly repository: string
     readonly key: string
     readonly value: string
-    readonly version: Generated<string>
+    readonly version: Generated<number>
   }
   readonly 'mailsonde.idempotency_keys': {
     readonly owner: string
@@ -183,6 +181,6 @@ export type Schema = {
     readonly status: number | null
     readonly answer: string | null
     readonly body_sha256: string | null
-    readonly body_octets: Bigint | null
+    readonly body_octets: number | null
   }
 }

@@ -42,28 +42,21 @@ const MAX_MEMORIES = 100
 
 export const sharedMemory = (open: () => Promise<Kysely<Schema>>): SharedMemory => {
   const until = (ttlMs: number) => sql`clock_timestamp() + make_interval(secs => ${ttlMs / 1_000}::float8)`
-  const leftMs = sql`extract(epoch FROM until - clock_timestamp()) * 1000`
-  const read = (row: { kind: MemoryKind; key: string; value: string; left_ms: number | string }): Memory => ({
-    kind: row.kind,
-    key: row.key,
-    value: row.value,
-    leftMs: Math.max(0, Number(row.left_ms)),
-  })
-  type Row = Parameters<typeof read>[0]
+  const leftMs = sql`greatest(0, extract(epoch FROM until - clock_timestamp()) * 1000) AS "leftMs"`
   return {
     about: async (domain, provider) => {
-      const { rows } = await sql<Row>`
-        SELECT kind, key, value, ${leftMs} AS left_ms FROM mailsonde.memories
+      const { rows } = await sql<Memory>`
+        SELECT kind, key, value, ${leftMs} FROM mailsonde.memories
         WHERE until > clock_timestamp()
           AND ((name = ${domain} AND kind IN ('catch_all', 'unknown')) OR (name = ${provider} AND kind = 'pause'))
         LIMIT ${MAX_MEMORIES}`.execute(await open())
-      return rows.map(read)
+      return rows
     },
     get: async (kind, name) => {
-      const { rows } = await sql<Row>`
-        SELECT kind, key, value, ${leftMs} AS left_ms FROM mailsonde.memories
+      const { rows } = await sql<Memory>`
+        SELECT kind, key, value, ${leftMs} FROM mailsonde.memories
         WHERE name = ${name} AND kind = ${kind} AND until > clock_timestamp() LIMIT 1`.execute(await open())
-      return rows[0] && read(rows[0])
+      return rows[0]
     },
     put: async (kind, name, key, value, ttlMs) => {
       await sql`
@@ -117,8 +110,8 @@ export const sharedMemory = (open: () => Promise<Kysely<Schema>>): SharedMemory 
 export const changedRows = async (
   db: Kysely<Schema>,
   repository: string,
-  since: string,
-): Promise<readonly { readonly value: string; readonly version: string }[]> =>
+  since: number,
+): Promise<readonly { readonly value: string; readonly version: number }[]> =>
   db
     .selectFrom('mailsonde.rows')
     .select(['value', 'version'])

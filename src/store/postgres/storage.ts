@@ -98,11 +98,11 @@ type Full = 'database' | 'disk' | undefined
 
 async function fullness(db: Kysely<Schema>, { freeDisk, minFreeDisk, maxStorage }: StorageBounds): Promise<Full> {
   const [{ rows }, free] = await Promise.all([
-    sql<{ size: string }>`SELECT pg_database_size(current_database()) AS size`.execute(db),
+    sql<{ size: number }>`SELECT pg_database_size(current_database()) AS size`.execute(db),
     freeDisk(),
   ])
   if (free !== undefined && free < minFreeDisk) return 'disk'
-  return Number(rows[0]?.size ?? 0) > maxStorage ? 'database' : undefined
+  return rows[0]!.size > maxStorage ? 'database' : undefined
 }
 
 /** Records of the jobs of an owner that have not ended, and the size of all its jobs. */
@@ -110,11 +110,11 @@ async function ofJobs(
   db: Kysely<Schema>,
   owner: string,
 ): Promise<{ readonly openRows: number; readonly octets: number }> {
-  const { rows } = await sql<{ open: string; octets: string }>`
-    SELECT coalesce(sum(received) FILTER (WHERE state IN ('receiving', 'waiting', 'running', 'paused')), 0) AS open,
+  const { rows } = await sql<{ openRows: number; octets: number }>`
+    SELECT coalesce(sum(received) FILTER (WHERE state IN ('receiving', 'waiting', 'running', 'paused')), 0) AS "openRows",
       coalesce(sum(octets + received * ${ROW_OCTETS}), 0) AS octets
     FROM mailsonde.jobs WHERE owner = ${owner}`.execute(db)
-  return { openRows: Number(rows[0]?.open ?? 0), octets: Number(rows[0]?.octets ?? 0) }
+  return rows[0]!
 }
 
 /**
@@ -122,7 +122,7 @@ async function ofJobs(
  * reading their texts.
  */
 async function otherOctets(db: Kysely<Schema>, owner: string): Promise<number> {
-  const { rows } = await sql<{ octets: string }>`
+  const { rows } = await sql<{ octets: number }>`
     SELECT (SELECT coalesce(sum(${ENTRY_OCTETS} + pg_column_size(answer)), 0) FROM mailsonde.stored_answers WHERE owner = ${owner} AND answer IS NOT NULL)
       + (SELECT coalesce(sum(${ENTRY_OCTETS} + stored + coalesce(pg_column_size(known), 0) + coalesce(pg_column_size(notifier), 0)), 0)
          FROM mailsonde.monitors WHERE owner = ${owner})
@@ -130,16 +130,16 @@ async function otherOctets(db: Kysely<Schema>, owner: string): Promise<number> {
       + (SELECT coalesce(sum(${ENTRY_OCTETS} + octets), 0) FROM mailsonde.reports WHERE owner = ${owner}) AS octets`.execute(
     db,
   )
-  return Number(rows[0]?.octets ?? 0)
+  return rows[0]!.octets
 }
 
 /** Size of the reports that came by mail, and of those of them that do not count. */
 async function ofMail(db: Kysely<Schema>): Promise<{ readonly all: number; readonly strangers: number }> {
-  const { rows } = await sql<{ all: string; strangers: string }>`
+  const { rows } = await sql<{ all: number; strangers: number }>`
     SELECT coalesce(sum(${ENTRY_OCTETS} + octets), 0) AS all,
       coalesce(sum(${ENTRY_OCTETS} + octets) FILTER (WHERE NOT counts), 0) AS strangers
     FROM mailsonde.reports WHERE owner IS NULL`.execute(db)
-  return { all: Number(rows[0]?.all ?? 0), strangers: Number(rows[0]?.strangers ?? 0) }
+  return rows[0]!
 }
 
 /** The value for a name, looked up at most every {@link CACHE_MS}; a look that failed is not cached. */

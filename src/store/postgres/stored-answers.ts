@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Schema, StoredAnswersTable } from './schema.ts'
 
 /** A stored answer without its text. */
-export type StoredRow = Omit<Selectable<StoredAnswersTable>, 'answer' | 'number'> & { readonly number: number }
+export type StoredRow = Omit<Selectable<StoredAnswersTable>, 'answer'>
 
 type NewStored = Omit<StoredRow, 'number' | 'saved_at'> & { readonly saved_at: Date; readonly answer: string }
 
@@ -33,19 +33,17 @@ export const storedAnswersOf = (db: Kysely<Schema>) => ({
 
   /** An answer with its text, which is null once it has expired and was swept. */
   byId: async (id: string): Promise<(StoredRow & { readonly answer: string | null }) | undefined> => {
-    const row = await db.selectFrom('mailsonde.stored_answers').selectAll().where('id', '=', id).executeTakeFirst()
-    return row && { ...row, number: Number(row.number) }
+    return db.selectFrom('mailsonde.stored_answers').selectAll().where('id', '=', id).executeTakeFirst()
   },
 
   /** An answer without its text, and whether that is still there. */
   entry: async (id: string): Promise<(StoredRow & { readonly isWhole: boolean }) | undefined> => {
-    const row = await db
+    return db
       .selectFrom('mailsonde.stored_answers')
       .select(ENTRY)
       .select(sql<boolean>`answer IS NOT NULL`.as('isWhole'))
       .where('id', '=', id)
       .executeTakeFirst()
-    return row && { ...row, number: Number(row.number) }
   },
 
   /** The unexpired answers about a name, newest first. */
@@ -62,9 +60,9 @@ export const storedAnswersOf = (db: Kysely<Schema>) => ({
       .where('answer', 'is not', null)
       .orderBy('number', 'desc')
       .limit(page.limit)
-    if (page.before !== undefined) query = query.where('number', '<', String(page.before))
+    if (page.before !== undefined) query = query.where('number', '<', page.before)
     if (page.owner !== undefined) query = query.where('owner', '=', page.owner)
-    return (await query.execute()).map((row) => ({ ...row, number: Number(row.number) }))
+    return query.execute()
   },
 
   /** Removes an answer for good. False if there was none. */

@@ -2,13 +2,8 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { DeliveriesTable, Schema, WebhooksTable } from './schema.ts'
 import { MESSAGE_OCTETS } from './storage.ts'
 
-type StoredWebhook = Omit<Selectable<WebhooksTable>, 'stored'>
-export type WebhookRow = Omit<StoredWebhook, 'number'> & { readonly number: number }
-export type DeliveryRow = Omit<Selectable<DeliveriesTable>, 'number' | 'webhook' | 'monitor' | 'owner'> & {
-  readonly number: number
-  readonly webhook: number | null
-  readonly monitor: number | null
-}
+export type WebhookRow = Omit<Selectable<WebhooksTable>, 'stored'>
+export type DeliveryRow = Omit<Selectable<DeliveriesTable>, 'owner'>
 export type NewDelivery = {
   readonly id: string
   readonly webhook: number | null
@@ -23,18 +18,10 @@ export type NewDelivery = {
   readonly due?: Date
 }
 
-const webhookRow = (row: StoredWebhook): WebhookRow => ({ ...row, number: Number(row.number) })
-const deliveryRow = (row: Omit<Selectable<DeliveriesTable>, 'owner'>): DeliveryRow => ({
-  ...row,
-  number: Number(row.number),
-  webhook: row.webhook === null ? null : Number(row.webhook),
-  monitor: row.monitor === null ? null : Number(row.monitor),
-})
-
 const WEBHOOK = [
   ...(['number', 'id', 'owner', 'url', 'secret', 'old_secret', 'old_secret_until', 'state', 'reason'] as const),
   'created_at',
-] as const satisfies readonly (keyof StoredWebhook)[]
+] as const satisfies readonly (keyof WebhookRow)[]
 const COLUMNS = [
   ...(['number', 'id', 'webhook', 'monitor', 'channel', 'type', 'created_at', 'state'] as const),
   ...(['next_attempt', 'leased_until', 'attempts', 'tries'] as const),
@@ -62,33 +49,25 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
     row: Pick<WebhookRow, 'id' | 'owner' | 'url' | 'secret' | 'created_at'>,
     most: number,
   ): Promise<{ readonly webhook: WebhookRow; readonly isNew: boolean } | undefined> => {
-    const made = await sql<StoredWebhook>`
+    const made = await sql<WebhookRow>`
       INSERT INTO mailsonde.webhooks (id, owner, url, secret, created_at)
       SELECT ${row.id}, ${row.owner}, ${row.url}, ${row.secret}, ${row.created_at}::timestamptz
       WHERE (SELECT count(*) FROM mailsonde.webhooks WHERE owner = ${row.owner}) < ${most}
       ON CONFLICT (owner, url) DO NOTHING RETURNING ${sql.join(WEBHOOK.map((column) => sql.ref(column)))}`.execute(db)
-    if (made.rows[0]) return { webhook: webhookRow(made.rows[0]), isNew: true }
+    if (made.rows[0]) return { webhook: made.rows[0], isNew: true }
     const known = await db
       .selectFrom('mailsonde.webhooks')
       .select(WEBHOOK)
       .where('owner', '=', row.owner)
       .where('url', '=', row.url)
       .executeTakeFirst()
-    return known && { webhook: webhookRow(known), isNew: false }
+    return known && { webhook: known, isNew: false }
   },
 
-  byId: async (id: string): Promise<WebhookRow | undefined> => {
-    const row = await db.selectFrom('mailsonde.webhooks').select(WEBHOOK).where('id', '=', id).executeTakeFirst()
-    return row && webhookRow(row)
-  },
-  byNumber: async (number: number): Promise<WebhookRow | undefined> => {
-    const row = await db
-      .selectFrom('mailsonde.webhooks')
-      .select(WEBHOOK)
-      .where('number', '=', String(number))
-      .executeTakeFirst()
-    return row && webhookRow(row)
-  },
+  byId: (id: string): Promise<WebhookRow | undefined> =>
+    db.selectFrom('mailsonde.webhooks').select(WEBHOOK).where('id', '=', id).executeTakeFirst(),
+  byNumber: (number: number): Promise<WebhookRow | undefined> =>
+    db.selectFrom('mailsonde.webhooks').select(WEBHOOK).where('number', '=', number).executeTakeFirst(),
 
   /** Newest first. */
   list: async (page: {
@@ -97,31 +76,27 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
     readonly owner?: string
   }): Promise<readonly WebhookRow[]> => {
     let query = db.selectFrom('mailsonde.webhooks').select(WEBHOOK).orderBy('number', 'desc').limit(page.limit)
-    if (page.before !== undefined) query = query.where('number', '<', String(page.before))
+    if (page.before !== undefined) query = query.where('number', '<', page.before)
     if (page.owner !== undefined) query = query.where('owner', '=', page.owner)
-    return (await query.execute()).map(webhookRow)
+    return query.execute()
   },
 
   /** Sets a new secret; the old one signs until `until`. */
-  rotate: async (number: number, secret: string, until: Date): Promise<WebhookRow> => {
-    const row = await db
+  rotate: (number: number, secret: string, until: Date): Promise<WebhookRow> =>
+    db
       .updateTable('mailsonde.webhooks')
       .set({ old_secret: sql<string>`secret`, old_secret_until: until, secret })
-      .where('number', '=', String(number))
+      .where('number', '=', number)
       .returning(WEBHOOK)
-      .executeTakeFirstOrThrow()
-    return webhookRow(row)
-  },
+      .executeTakeFirstOrThrow(),
 
-  setState: async (number: number, state: 'on' | 'off', reason: string | null): Promise<WebhookRow> => {
-    const row = await db
+  setState: (number: number, state: 'on' | 'off', reason: string | null): Promise<WebhookRow> =>
+    db
       .updateTable('mailsonde.webhooks')
       .set({ state, reason })
-      .where('number', '=', String(number))
+      .where('number', '=', number)
       .returning(WEBHOOK)
-      .executeTakeFirstOrThrow()
-    return webhookRow(row)
-  },
+      .executeTakeFirstOrThrow(),
 
   /** False if there was none. */
   remove: async (id: string): Promise<boolean> => {
@@ -162,8 +137,8 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
       .values(
         rows.map(({ createdAt, due = createdAt, webhook, monitor, owner, ...row }) => ({
           ...row,
-          webhook: webhook === null ? null : String(webhook),
-          monitor: monitor === null ? null : String(monitor),
+          webhook: webhook,
+          monitor: monitor,
           owner: sql<string>`coalesce(${owner ?? null}, (SELECT owner FROM mailsonde.webhooks WHERE number = ${webhook}::bigint),
             (SELECT owner FROM mailsonde.monitors WHERE number = ${monitor}::bigint), '')`,
           created_at: createdAt,
@@ -187,8 +162,8 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
       .insertInto('mailsonde.deliveries')
       .values({
         ...row,
-        webhook: webhook === null ? null : String(webhook),
-        monitor: monitor === null ? null : String(monitor),
+        webhook: webhook,
+        monitor: monitor,
         created_at: createdAt,
         state: 'delivered',
         next_attempt: null,
@@ -196,7 +171,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
       .returning('number')
       .executeTakeFirstOrThrow()
     await count(db, [message])
-    return Number(number)
+    return number
   },
 
   /**
@@ -225,7 +200,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
         SELECT number FROM taken WHERE free AND turn <= ${OWNER_AT_A_TIME} ORDER BY turn, next_attempt LIMIT ${limit}) RETURNING *`.execute(
       db,
     )
-    return rows.map(deliveryRow)
+    return rows
   },
 
   /** Makes messages due that a clock which stepped back would delay: they are of the future, or further ahead than any. */
@@ -250,10 +225,8 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
       WHERE number = ${number}`.execute(db)
   },
 
-  byId: async (id: string): Promise<DeliveryRow | undefined> => {
-    const row = await db.selectFrom('mailsonde.deliveries').selectAll().where('id', '=', id).executeTakeFirst()
-    return row && deliveryRow(row)
-  },
+  byId: (id: string): Promise<DeliveryRow | undefined> =>
+    db.selectFrom('mailsonde.deliveries').selectAll().where('id', '=', id).executeTakeFirst(),
 
   /** Messages to a webhook, newest first. Of a body, no more is read than an answer has of a text: {@link SHOWN}. */
   ofWebhook: async (
@@ -263,30 +236,28 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     let query = db
       .selectFrom('mailsonde.deliveries')
       .select([...COLUMNS, sql<string>`left(body, ${SHOWN})`.as('body')])
-      .where('webhook', '=', String(webhook))
+      .where('webhook', '=', webhook)
       .orderBy('number', 'desc')
       .limit(page.limit)
-    if (page.before !== undefined) query = query.where('number', '<', String(page.before))
-    return (await query.execute()).map(deliveryRow)
+    if (page.before !== undefined) query = query.where('number', '<', page.before)
+    return query.execute()
   },
 
   /** Sends a message again, with the schedule from its beginning. */
-  replay: async (number: number, now: Date): Promise<DeliveryRow> => {
-    const row = await db
+  replay: (number: number, now: Date): Promise<DeliveryRow> =>
+    db
       .updateTable('mailsonde.deliveries')
       .set({ state: 'pending', next_attempt: now, tries: 0 })
-      .where('number', '=', String(number))
+      .where('number', '=', number)
       .returningAll()
-      .executeTakeFirstOrThrow()
-    return deliveryRow(row)
-  },
+      .executeTakeFirstOrThrow(),
 
   /** Pending messages to a webhook that was turned off are not sent any more. */
   failAll: async (webhook: number): Promise<void> => {
     await db
       .updateTable('mailsonde.deliveries')
       .set({ state: 'failed', next_attempt: null })
-      .where('webhook', '=', String(webhook))
+      .where('webhook', '=', webhook)
       .where('state', '=', 'pending')
       .execute()
   },
@@ -323,7 +294,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     tx: Transaction<Schema>,
     without: readonly string[],
   ): Promise<{ readonly id: string; readonly number: number; readonly callback: number } | undefined> => {
-    const { rows } = await sql<{ id: string; number: number; callback: string }>`
+    const { rows } = await sql<{ id: string; number: number; callback: number }>`
       WITH ended AS (
         SELECT number, callback FROM mailsonde.jobs
         WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed') AND id <> ALL(${without}::text[])
@@ -331,7 +302,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
       UPDATE mailsonde.jobs j SET callback = NULL FROM ended WHERE j.number = ended.number RETURNING j.id, j.number, ended.callback`.execute(
       tx,
     )
-    return rows[0] && { ...rows[0], callback: Number(rows[0].callback) }
+    return rows[0]
   },
 
   /** Sets the webhook that is called when a job has ended; null: none. */
