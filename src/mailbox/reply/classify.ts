@@ -10,6 +10,7 @@ import {
   FAILED_RECIPIENTS,
   isConditional,
   isOpening,
+  isOurHost,
   isOurName,
   NESTED_TEMPORARY,
   NO_SUCH_USER,
@@ -147,7 +148,7 @@ function readSentences(marked: string, codes: Codes): Read | undefined {
 function readCauses(said: string, codes: Codes): Read | undefined {
   const sentences = sentencesOf(said)
   const causes = sentences.filter(({ isAdvice }) => !isAdvice).map(({ text }) => text)
-  const isOfMailbox = (text: string): boolean => isAboutRecipient(rowOf(text, 'recipient', codes)?.reason ?? 'policy')
+  const isOfMailbox = (text: string): boolean => isAboutMailbox(rowOf(text, 'recipient', codes))
   // A sentence that names nobody goes on with the one that says the same of us.
   const isOfOther = (text: string): boolean =>
     codes === '5xx' &&
@@ -180,6 +181,8 @@ function readCauses(said: string, codes: Codes): Read | undefined {
   return causes.some((text) => /US-IP/.test(text) && namesUs(text)) ? { reason: 'source_blocked' } : undefined
 }
 
+const isAboutMailbox = (read: Read | undefined): boolean => read !== undefined && isAboutRecipient(read.reason)
+
 /** What a word about a mailbox means where our address is its subject; otherwise the address is refused. */
 const OF_OUR_ADDRESS: Partial<Record<Reason, Reason>> = {
   mailbox_not_found: 'reverse_dns_required',
@@ -192,7 +195,11 @@ const IS_BLOCKED = /US-IP\W{1,4}(?:\p{L}{1,12} ){0,2}(?:bloqu|block|reject|refus
 /** A sentence about us never speaks of the mailbox: its reason is one about us, whatever its words. */
 function readSentence(text: string, codes: Codes): Read | undefined {
   if (codes === '5xx' && ASKED_UNKNOWN.test(text)) return { reason: 'mailbox_not_found' }
-  if (!namesUs(text)) return rowOf(withoutEnd(text), 'recipient', codes)
+  if (!namesUs(text)) {
+    const read = rowOf(withoutEnd(text), 'recipient', codes)
+    const isKept = !isOurHost(text) || (read && !isAboutMailbox(read)) || (!read && codes === '4xx')
+    return isKept ? read : { reason: 'source_blocked' }
+  }
   const read = rowOf(text, 'recipient', codes)
   const { about } = reasonRow(read?.reason ?? 'unclear_refusal')
   const isOurs = about !== 'recipient' && about !== 'domain'
@@ -200,7 +207,9 @@ function readSentence(text: string, codes: Codes): Read | undefined {
   if (!/US-IP/.test(text) || /US(?!-IP)/.test(text))
     return read || text.includes('US') ? { reason: 'sender_refused' } : undefined
   if (read) return { reason: OF_OUR_ADDRESS[read.reason] ?? 'source_blocked' }
-  return /\b(?:to|for) US-IP/.test(text) ? { reason: 'reverse_dns_required' } : undefined
+  return /\b(?:to|for) US-IP/.test(text) && !/\b(?:talk|speak|listen)/.test(text)
+    ? { reason: 'reverse_dns_required' }
+    : undefined
 }
 
 function withRetry(verdict: Omit<Verdict, 'retryAfterMs'>, reply: Reply): Verdict {

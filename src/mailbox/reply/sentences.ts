@@ -51,6 +51,7 @@ export type Sentence = { readonly text: string; readonly isAdvice: boolean }
 export const sentencesOf = (marked: string): readonly Sentence[] =>
   marked
     .replace(NAME_THEN_ASIDE, '$1 $2')
+    .replace(/(?<=\b(?:US-IP|US|ASKED|DOMAIN)>?)\?(?=\s)/g, '')
     .replace(/ ?\(([^()]* [^()]*)\)/g, (aside, words: string) => (OF_SENDER.test(words) ? aside : `; ${words}; `))
     .split(BREAK)
     .filter((text) => /\p{L}/u.test(text) && !WHO_SENT.test(text))
@@ -85,6 +86,11 @@ const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|\bno
 /** Our address or domain without its name. */
 const OURS =
   /\b(?:your|the sending|the sender's) (?:own |e-?mail |mail |sending |sender )?(?:address(?! book)|domain|mailbox)\b|\bin the sending domain\b|\bdomain you (?:send|sent|are sending) from\b|\b(?:ihr|votre|su|tu|sua|seu|tua|tuo|suo|vostro|uw|twoj|vas|din)e? (?:e-?mail-?|courriel |ip-?)?(?:adresse|domaine?|direccion|dominio|endereco|indirizzo|adres|adressen?)\b|\b(?:ihre?|votre|uw) (?:konto|postfach|compte|boite|account|mailbox)\b|^(?:\d\.\d\.\d{1,3} )?(?:su|tu|sua|tua|seu|suo|vostro) (?:cuenta|conta|account|casella|buzon)\b|\bsender(?:'s)? (?:e-?mail )?(?:mailbox|account)\b|ваш\S{0,3} (?:ip-?|почтов\S{2,3} )?(?:адрес|домен)|(?:您的|你的|お客様の|귀하의 ?)(?:ip|邮件|邮箱|メール|이메일)? ?(?:地址|域名|アドレス|ドメイン|주소|도메인)/
+
+/** Our host without its name, in languages whose words for a mailbox may stand behind it. */
+const OUR_HOST =
+  /\b(?:ihr|dein|euer)(?:e[mnrs]?)? (?:e-?mail-?|mail-?|smtp-?)?(?:server|rechner|host|provider)|\b(?:votre|ton) (?:serveur|machine|hote|fournisseur)|\b(?:su|tu|seu|vosso|teu|vuestro) (?:servidor|maquina|prove(?:ed|d)or)|\b(?:vostro|suo|tuo) (?:mail ?)?(?:server|host|provider)|\b(?:uw|je|jouw) (?:mail-?)?(?:server|provider|host)|\b(?:twoj|twojego|panstwa) serwer|\b(?:vas|tvuj) (?:mail ?)?server|\bsunucunuz|\b(?:din|eder|jeres|deres) (?:e-?post|mail-?)?server|\b(?:a(?:z on)? szervere|serverul (?:dumneavoastra|dvs)|vas posluzitelj)|ваш\S{0,3} (?:почтов\S{2,3} )?сервер|(?:お使い|ご利用|貴社|そちら|あなた|お客様)の.{0,4}サーバ|(?:您|你|贵|貴)(?:的|方的?)?(?:邮件|郵件)?(?:服务器|伺服器)|귀하의 ?(?:메일 ?)?서버/
+export const isOurHost = (sentence: string): boolean => !sentence.includes('ASKED') && OUR_HOST.test(sentence)
 
 /** Whether the subject of a sentence is one of our names: it stands where the mailbox would. */
 export function namesUs(sentence: string): boolean {

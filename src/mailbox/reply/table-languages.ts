@@ -11,8 +11,16 @@ type Words = {
   readonly no?: string
   /** Behind or before such a word: it is full. */
   readonly full: string
+  /** What it calls the room of a mailbox, which is full. */
+  readonly space?: string
   /** Behind such a word: it is disabled. */
   readonly off: string
+  /** Behind such a word: it was deleted. */
+  readonly gone: string
+  /** Whole phrases: there is no room left. */
+  readonly room: string
+  /** Whole phrases: nobody of that name is known, or the person has left. */
+  readonly nobody: string
 }
 
 const LANGUAGES: Readonly<Record<string, Words>> = {
@@ -21,36 +29,58 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     absent: "inconnue?|n'existe|n existe|invalide|introuvable|inexistante?|non trouve",
     no: "aucune?|n'existe (?:pas|aucun\\w?)(?: d'| de)?",
     full: 'pleine|saturee|remplie|insuffisant',
-    off: 'desactiv|suspendu|bloque|verrouill|inactif|inactive|ferme|resili',
+    off: 'desactiv|suspendu|bloque|verrouill|inactif|inactive|ferme|resili|en sommeil',
+    gone: 'supprime|efface|detruit|n.est plus (?:utilise|attribue)',
+    room: "plus (?:assez )?d(?:e |'|e l')(?:place|espace)|manque (?:de place|d'espace)|deborde",
+    nobody:
+      "personne (?:ne porte|de ce nom|(?:ne )?s.appelle)|connai\\w{2,6} (?:pas (?:cette personne|ce (?:nom|correspondant|destinataire))|personne)|(?:a|ont) quitte (?:la|le|notre|nos|l')|ne travaille plus|ne fait plus partie",
   },
   German: {
-    box: 'empfaenger\\w{0,9}|empfanger\\w{0,9}|benutzer\\w{0,5}|nutzer|adressat|e-?mail-?adresse|adresse|konto|postfach|mailbox|speicher\\w{0,12}',
+    box: 'empfaenger\\w{0,9}|empfanger\\w{0,9}|benutzer\\w{0,5}|nutzer|adressat|e-?mail-?adresse|adresse|konto|postfach|mailbox',
     absent:
-      'unbekannt|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|nicht mehr (?:verfue?gbar|vergeben|aktuell)|nicht i[mn] .{0,24}(?:verzeichnis|adressbuch)|kennen wir nicht|gibt es (?:\\w{1,8} ){0,2}nicht',
+      'unbekannt|nicht (?:hier )?beheimatet|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|nicht mehr (?:verfue?gbar|vergeben|aktuell)|nicht i[mn] .{0,24}(?:verzeichnis|adressbuch)|kennen wir nicht|gibt es (?:\\w{1,8} ){0,2}nicht',
     no: 'unbekannte\\w?|keine?n?(?: solche\\w?)?',
-    full: 'voll|uberfullt|ausgelastet|uberschritten|erschopft',
-    off: 'gesperrt|deaktiviert|inaktiv|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv',
+    full: 'voll|uberfullt|ausgelastet|uberschritten|erschopft|aufgebraucht|belegt',
+    space: 'speicher\\w{0,12}',
+    off: 'gesperrt|deaktiviert|inaktiv|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv|ruht\\b',
+    gone: 'gelo(?:e)?scht|entfernt|aufgegeben|aufgehoben',
+    room: 'kein(?:en)? (?:freie[rn]? )?(?:platz|speicher\\w{0,5}) (?:mehr|frei|vorhanden)|quillt',
+    nobody:
+      'niemand\\w{0,2}\\b.{0,40}\\b(?:namen?|hei(?:ss|ß)t|adresse|erreich\\w{2,4}|hier|bekannt)|(?:namen?|adresse|hier|kennen)\\b.{0,40}\\bniemand|kein anschluss unter|ausgeschieden|arbeitet\\b.{0,20}\\bnicht mehr|nicht mehr (?:bei uns|beschaftigt|im (?:haus|unternehmen))|(?:unternehmen|firma) verlassen',
   },
   Spanish: {
     box: 'usuario|destinatario|cuenta|buzon|direccion|casilla|correo',
     absent: 'no existe|desconocid|no encontrad|no se encuentra|inexistente|no (?:es )?valid|invalid',
     no: 'no (?:existe|conocemos)(?: a)? ?(?:el |la |al |ese |esa |tal )?|(?:no hay )?ningun[ao]?',
     full: 'llen[oa]\\b|excedid|superad|agotad|sin espacio',
-    off: 'deshabilitad|desactivad|suspendid|expirad|caducad|vencid|inactiv|bloquead|cancelad',
+    off: 'deshabilitad|desactivad|suspendid|expirad|caducad|vencid|inactiv|bloquead|cancelad|dad[oa] de baja|cerrad',
+    gone: 'eliminad|borrad|suprimid',
+    room: '(?:no (?:hay|queda)|sin) (?:mas )?espacio',
+    nobody:
+      'nadie (?:con|llamado|que se llame|por)|ya no (?:trabaja|labora|forma parte|pertenece)|no conocemos a|dejo la (?:empresa|compania)',
   },
   Italian: {
-    box: 'utente|destinatario|destin|casella|indirizzo|account|mailbox|spazio',
+    box: 'utente|destinatario|destin|casella|indirizzo|account|mailbox',
     absent: 'sconosciut|errat|inesistente|non esiste|non trovat|non valid|non risulta|non presente',
     no: 'nessuna?',
     full: 'pien[oa]\\b|esaurito',
+    space: 'spazio',
     off: 'disabilitat|disattivat|sospes|inattiv|bloccat|chius',
+    gone: 'cancellat|eliminat|rimoss|soppress',
+    room: "(?:non c'e|senza) (?:piu )?(?:spazio|posto)|spazio (?:insufficiente|terminato)",
+    nobody:
+      "nessuno (?:con|di|che si chiam)|non (?:lavora|fa parte|collabora) piu|non conosciamo (?:nessuno|quest)|ha lasciato (?:la|l')",
   },
   Portuguese: {
     box: 'usuario|utilizador|destinatario|conta|caixa|endereco|mailbox|e-?mail',
     absent: 'nao existe|desconhecid|inexistente|nao encontrad|nao foi encontrad|nao localizad|invalid',
     no: 'nao existe (?:o |a |esse |essa )?|nenhuma?',
     full: 'chei[oa]\\b|lotad[oa]|excedeu\\b.{0,30}\\b(?:espaco|limite)',
-    off: 'desativad|desabilitad|suspens|inativ|bloquead|cancelad',
+    off: 'desativad|desabilitad|suspens|inativ|bloquead|cancelad|encerrad',
+    gone: 'excluid|apagad|removid|eliminad',
+    room: '(?:nao ha|sem) (?:mais )?espaco|espaco (?:insuficiente|esgotado)',
+    nobody:
+      'ninguem (?:com|chamado)|nao (?:trabalha|faz parte|pertence)|nao conhecemos (?:ninguem|est|ess)|deixou a empresa',
   },
   Dutch: {
     box: 'gebruiker|(?:e-?mail)?adres|ontvanger|postbus|postvak|mailbox|account|geadresseerde',
@@ -58,13 +88,19 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     no: 'onbekende?',
     full: 'vol\\b',
     off: 'geblokkeerd|gedeactiveerd|uitgeschakeld|opgeheven|gesloten|opgezegd',
+    gone: 'verwijderd|gewist',
+    room: 'geen (?:ruimte|plaats) (?:meer|vrij)|onvoldoende (?:schijf)?ruimte',
+    nobody: 'niemand (?:met|die|van)|niet meer (?:in dienst|werkzaam|bij ons)|werkt (?:hier )?niet (?:meer|langer)',
   },
   Polish: {
     box: 'u[zż]ytkownik\\w{0,2}|adres\\w{0,3}|skrzynk\\w|konto|konta|odbiorc\\w',
     absent: 'nie istnieje|nieznan|nie znaleziono|nieprawid[lł]ow',
     no: 'nieznan\\w{1,2}|nie ma takie\\w{1,2}',
     full: 'pe[lł]n|przepe[lł]nion',
-    off: 'zablokowan|nieaktywn|wy[lł][aą]czon',
+    off: 'zablokowan|nieaktywn|wy[lł][aą]czon|zawieszon',
+    gone: 'usuni[eę]t|skasowan|zlikwidowan',
+    room: 'brak (?:wolnego )?miejsca|nie ma (?:juz )?(?:wolnego )?miejsca',
+    nobody: 'nie (?:znamy|ma) (?:nikogo|takiej osoby)|nikt (?:taki|o ty[mc]|o taki)|nie pracuje|juz u nas nie',
   },
   'Czech, Slovak': {
     box: 'uzivatel\\w{0,2}|schrank\\w|adresat|prijemc\\w|pouzivatel|ucet|konto',
@@ -72,12 +108,19 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     no: 'neexistujici|neznam\\w{1,2}',
     full: 'pln[ae]\\b|preplnen',
     off: 'zablokovan|deaktivovan|zrusen|neaktivn|pozastaven',
+    gone: 'smazan|odstranen|vymazan',
+    room: 'neni (?:zadne |dost |uz )?mist|nedostatek mista|uz neni misto',
+    nobody: 'takova osoba|nik(?:do|oho) (?:takov|s t[ii]mto)|(?:uz|jiz) (?:\\w{1,4} ){0,2}nepracuje',
   },
   Turkish: {
-    box: 'kullan[ıi]c[ıi]|adres|hesa(?:p|b)\\S{0,4}|al[ıi]c[ıi]|posta kutusu|kota',
+    box: 'kullan[ıi]c[ıi]|adres|hesa(?:p|b)\\S{0,4}|al[ıi]c[ıi]|posta kutusu',
     absent: 'bulunamad|yok|bilinmiyor|mevcut degil|gecersiz',
     full: 'dolu|dolmus|doldu|as[ıi]ld',
+    space: 'kota',
     off: 'devre d[ıi]s[ıi]|ask[ıi]ya al[ıi]n|kapat[ıi]l|kilitl|engellen',
+    gone: 'silin',
+    room: 'yer (?:kalma|yok)|(?:bos|yeterli) alan\\S{0,2} (?:yok|kalma)',
+    nobody: 'boyle biri|bu isimde|burada cal[ıi]sm[ıi]yor|art[ıi]k cal[ıi]sm[ıi]yor',
   },
   'Swedish, Danish, Norwegian, Finnish': {
     box: 'anvandar\\w{0,3}|mottagare\\w{0,2}|adressen|brevlad\\S{0,3}|postkass\\S{0,3}|kontot?|bruger\\w{0,3}|bruker\\w{0,3}|modtager\\w{0,3}|mottaker\\w{0,3}|kayttaja\\w{0,2}|vastaanottaja\\w{0,2}',
@@ -85,7 +128,11 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
       'okand|finns inte|finns ej|hittades inte|ukendt|ukjent|findes ikke|finnes ikke|eksisterer ikke|tuntematon|ei ole|ei loydy',
     no: 'okand|ukendt|ukjent',
     full: 'full\\b|fuld\\b',
-    off: 'sparra[td]|avstang[td]|inaktivera|deaktiver|sperret|spærret|lukket|stengt',
+    off: 'sparra[td]|avstang[td]|inaktivera|deaktiver|sperret|spærret|lukket|stengt|stang[td]',
+    gone: 'rader|bort ?tag|slettet|fjernet|poistettu',
+    room: 'ing(?:et|en) (?:mer )?(?:utrymme|plats)|ikke (?:mere?) (?:plads|plass)|ei (?:ole )?tilaa|taynna',
+    nobody:
+      'ingen (?:\\w{3} )?(?:med|ved|vid) (?:det|dette|detta)|(?:slutat|sluttet|stoppet) (?:hos|i|pa)|(?:jobbar|arbetar|jobber|arbejder) (?:inte|ikke)|nimista henkiloa',
   },
   Greek: {
     box: 'χρ[ηή]στη|παραλ[ηή]πτη|δι[εέ][υύ]θυνση|λογαριασμ|γραμματοκιβ[ωώ]τιο|θυρ[ιί]δα',
@@ -93,6 +140,9 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     no: '[αά]γνωστο\\S?',
     full: 'γεμ[αά]τ|πλ[ηή]ρ',
     off: 'απενεργοποι|ανενεργ|κλειδωμ|αναστολ',
+    gone: 'διαγρ[αά]φ',
+    room: 'δεν υπ[αά]ρχει .{0,12}χ[ωώ]ρος',
+    nobody: 'κανε[ιί]ς|δεν εργ[αά]ζεται',
   },
   'Russian, Ukrainian, Bulgarian, Serbian': {
     box: 'пользовател|адрес|ящик|получател|аккаунт|уч[её]тн|користувач|скриньк|одержувач|отримувач|обліков|потребител|пощенск|корисник|прималац',
@@ -100,28 +150,44 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
       'не существует|не найден|не зарегистрирован|неизвест|отсутству|недейств|не сущ|не існу|не знайдено|невідом|відсутн|не съществува|непознат|не е намерен|не посто[иј]',
     no: 'нет(?: такого)?|так(?:ого|ой)|неизвестн\\S{2,3}',
     full: 'переполнен|заполнен|полон|переповнен|превышен|исчерпан',
-    off: 'заблокирован|отключ[её]н|неактив|приостановлен|деактивирован|заблокован|вимкнен|деактивован',
+    off: 'заблокирован|отключ[её]н|неактив|приостановлен|деактивирован|заблокован|вимкнен|деактивован|закрыт',
+    gone: 'удал[её]н|видален|изтрит|обрисан|ликвидирован',
+    room: '(?:нет|не осталось|не хватает|недостаточно) (?:свободного )?места|(?:нема\\S?|недостатньо) (?:вільного )?місця|няма място',
+    nobody:
+      'таких (?:здесь )?нет|нет (?:здесь |у нас )?таких|никого с таким|(?:больше|уже|тут|здесь|у нас) (?:здесь |у нас )?не работа|уволил|(?:більше|вже|тут) не працю|так\\S{2,3} (?:людин|особ|человек|сотрудник)',
   },
   Japanese: {
-    box: 'ユーザ|宛先|メールボックス|アドレス|受信者|受信箱|アカウント|あて先|容量',
+    box: 'ユーザ|宛先|メールボックス|アドレス|受信者|受信箱|アカウント|あて先',
     absent:
       '存在しません|存在しない|存在致しません|見つかりません|見つからない|不明|ありません|登録されていません|(?<![てで])(?:いません|おりません)',
     full: '一杯|いっぱい|満杯|超過|超え|オーバー|上限に達し',
-    off: '停止|無効|凍結',
+    space: '容量',
+    off: '停止|無効|凍結|休止|休眠',
+    gone: '削除',
+    room: '空き(?:容量)?が(?:ありません|ない|不足)|容量(?:不足|が足り|が不足)',
+    nobody: '該当する(?:方|人|者)|退職|(?:名前|名)の(?:人|方|者).{0,12}(?:いません|おりません)',
   },
   Chinese: {
-    box: '用户|用戶|收件人|邮箱|信箱|帐号|账号|帳號|地址|郵箱|账户|帐户|使用者|收信人|此人|空间|容量',
+    box: '用户|用戶|收件人|邮箱|信箱|帐号|账号|帳號|地址|郵箱|账户|帐户|使用者|收信人|此人',
     absent: '不存在|未找到|无效|無效|有误|錯誤|错误|不正确|找不到|没有找到',
     no: '(?:不存在|没有|沒有|查无|查無|无|無)(?:该|此|的|这个|這個|該)?',
     full: '已满|满了|已滿|爆满|不足|超限|超出|超过',
+    space: '空间|容量',
     off: '禁用|停用|冻结|锁定|注销|凍結|封禁|鎖定',
+    gone: '删除|刪除|撤销',
+    room: '(?:没有|沒有|无|無).{0,4}(?:空间|空間)|(?:空间|空間|容量)不足',
+    nobody: '查[无無]此人|[离離][职職]|没有(?:叫|这个人|此人|这样的人)|沒有(?:叫|這個人|此人)',
   },
   Korean: {
     box: '사용자|수신자|메일함|계정|주소|받는 ?사람|수신인',
     absent: '없습니다|존재하지|찾을 수 없|없음|없는',
     no: '존재하지 않는',
     full: '가득|초과',
-    off: '정지|중지|비활성|해지|휴면|잠겨|잠김',
+    off: '정지|중지|비활성|해지|휴면|잠겨|잠김|중단',
+    gone: '삭제',
+    room: '공간[이은]? ?(?:없|부족)|용량[이은]? ?부족',
+    nobody:
+      '(?:삭제|탈퇴|해지)(?:된|한) ?(?:계정|회원|사용자)|이름[을의]? ?(?:가진 )?(?:사람|분)[이은]? ?(?:없|존재)|그런 (?:사람|분)|퇴사|퇴직',
   },
   'Arabic, Hebrew, Persian': {
     box: 'المستخدم|العنوان|الحساب|صندوق|المستلم|البريد|משתמש|כתובת|תיבה|תיבת|נמען|חשבון|کاربر|نشانی|گیرنده|حساب',
@@ -130,13 +196,29 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     no: 'لا يوجد',
     full: 'ممتلئ|ممتلئة|מלאה',
     off: 'معطل|موقوف|مغلق|معلق|חסום|מושבת|סגור|נעול|מושע',
+    gone: 'נמחק|הוסר|حذف|محذوف',
+    room: 'אין (?:עוד |יותר )?מקום|لا (?:توجد|يوجد) مساحة|فضای کافی',
+    nobody: 'אין (?:אדם|איש|עובד)|לא עובד|لا (?:أحد|يوجد أحد|يوجد شخص)|لم يعد يعمل|کسی با این نام',
   },
-  'Vietnamese, Indonesian, Thai': {
-    box: 'nguoi dung|nguoi nhan|[dđ]ia chi|hop thu|hộp thư|tai khoan|pengguna|penerima|alamat|akun|kotak (?:surat|masuk)|ผู้ใช้|ผู้รับ|ที่อยู่|บัญชี|กล่องจดหมาย',
-    absent: 'khong (?:ton tai|tim thay|hop le|co)|tidak (?:ditemukan|ada|dikenal|terdaftar|wujud|sah)|ไม่มี|ไม่พบ|ไม่ถูกต้อง',
-    no: 'khong (?:ton tai|tim thay)|ไม่พบ|ไม่มี',
-    full: 'đay|day\\b|penuh|เต็ม',
+  'Vietnamese, Indonesian': {
+    box: 'nguoi dung|nguoi nhan|[dđ]ia chi|hop thu|hộp thư|tai khoan|pengguna|penerima|alamat|akun|kotak (?:surat|masuk)',
+    absent: 'khong (?:ton tai|tim thay|hop le|co)|tidak (?:ditemukan|ada|dikenal|terdaftar|wujud|sah)',
+    no: 'khong (?:ton tai|tim thay)',
+    full: 'đay|day\\b|penuh',
     off: 'bi khoa|vo hieu|ngung hoat|dinonaktifkan|ditangguhkan|diblokir|tidak aktif',
+    gone: 'bi xoa|dihapus',
+    room: 'het dung luong|khong con (?:cho|dung luong)|tidak ada ruang',
+    nobody: 'khong co (?:ai|nguoi nao)|nghi viec|tidak ada (?:orang|yang bernama)|tidak bekerja',
+  },
+  Thai: {
+    box: 'ผู้ใช้|ผู้รับ|ที่อยู่|บัญชี|กล่องจดหมาย',
+    absent: 'ไม่มี|ไม่พบ|ไม่ถูกต้อง',
+    no: 'ไม่พบ|ไม่มี',
+    full: 'เต็ม',
+    off: 'ถูกระงับ|ปิดใช้งาน',
+    gone: 'ถูกลบ',
+    room: 'ไม่มี(?:พื้นที่|ที่ว่าง)',
+    nobody: 'ไม่มี(?:ใคร|บุคคล)|ลาออก',
   },
   'Hungarian, Romanian, South Slavic, Baltic': {
     box: 'felhasznalo|cimzett|postafiok|fiok|e-?mail ?cim|utilizator\\w{0,3}|destinatar\\w{0,3}|adresa|cont\\w{0,2}|casuta|korisni[ck]\\w?|primatelj|primalac|racun|uporabnik|prejemnik|naslov|kasutaja|lietotaj\\w|vartotoj\\w{1,2}|saaja|adresats',
@@ -145,6 +227,10 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     no: 'ismeretlen|nincs ilyen',
     full: 'megtelt|tele\\b|plin[ae]?\\b|pun\\b',
     off: 'letiltva|felfuggesztve|inaktiv|zarolva|dezactivat|suspendat|blocat',
+    gone: 'torol[vt]|stears|[oi]z?brisan|istrint|dzest|kustutat',
+    room: 'nincs (?:tobb )?(?:szabad )?hely|nu mai (?:este|are) (?:loc|spatiu)|nema (?:vise )?(?:mjesta|mesta|prostora)|ni (?:vec )?prostora',
+    nobody:
+      'ilyen nevu|nem dolgozik|nu mai lucreaza|nimeni cu (?:acest|numele)|(?:nitko|niko) (?:s|sa|pod) tim|vise ne radi|ne dela vec|nebedirba|nestrada|ei toota',
   },
 }
 
@@ -162,13 +248,17 @@ const inAll = (write: (words: Words, gap: string) => string): RegExp =>
   )
 /** Not an address of a network. */
 const BOX_ONLY = '(?! ip)'
+const HOST_WORD = '(?:serv[ei]|system|sistem|festplatte|dis[ckq]|сервер|диск|サーバ|服务器|服務器|서버)'
 
 const row = (reason: Reason, pattern: RegExp, codes: ReplyRow['codes'], reply: string): ReplyRow =>
   rows('recipient', codes)(reason, pattern, 'hosts in other languages', reply)
 
 export const FULL_ABROAD = row(
   'mailbox_full',
-  inAll(({ box, full }, gap) => `(?:${box})${gap}(?:${full})|(?:${full}).{0,30}\\b(?:${box})`),
+  inAll(
+    ({ box, full, room, space = box }, gap) =>
+      `(?:${box}|${space})${gap}(?:${full})|(?:${full}).{0,30}\\b(?:${box})|(?<!${HOST_WORD}.{0,40})(?:${room})(?!.{0,60}${HOST_WORD})`,
+  ),
   'any',
   '552 5.2.2 Das Postfach des Empfaengers ist voll',
 )
@@ -181,7 +271,8 @@ export const DISABLED_ABROAD = row(
 export const NOT_FOUND_ABROAD = row(
   'mailbox_not_found',
   inAll(
-    ({ box, absent, no }, gap) => `(?:${box})${gap}(?:${absent})${no === undefined ? '' : `|(?:${no}) ?(?:${box})`}`,
+    ({ box, absent, gone, nobody, no }, gap) =>
+      `(?:${box})${gap}(?:${absent}|${gone})|${nobody}${no === undefined ? '' : `|(?:${no}) ?(?:${box})`}`,
   ),
   '5xx',
   '550 5.1.1 Adresse d au moins un destinataire invalide. OFR_416 [416]',

@@ -106,11 +106,18 @@ export const NOT_FOUND: readonly ReplyRow[] = [
 
   gone(
     'mailbox_not_found',
-    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account|address) (?:is )?not (?:present|registered|provisioned|configured|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b|\bknow (?:nobody|no ?one)\b|\buser path (?:no|does not) exist|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:(?:was )?not found|(?:is )?not (?:used|in use))\.?$|\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
+    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account|address) (?:is )?not (?:present|registered|provisioned|configured|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b(?! you)|\bknow (?:nobody|no ?one)\b|\buser path (?:no|does not) exist|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:(?:was )?not found|(?:is )?not (?:used|in use))\.?$|\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
     'Sendmail, Domino, SVR4 mailers',
     "550 5.1.1 Can't open mailbox for user",
   ),
 
+  gone(
+    // Free words, none of which are about who may send.
+    'mailbox_not_found',
+    /^(?!.{0,4096}\b(?:you|your (?:server|host|ip|address|mail|domain|network|machine)|sends?|sending|allowed|permitted|relay|may|from)\b).{0,4096}(?:\b(?:nobody|no ?one|not? any ?(?:one|body)|(?:no|such a) (?:person|man|woman|soul))\b.{0,40}\b(?:called|named?|known|here|lives?|resides?)\b|\b(?:don't|do not|never|not) (?:know|have|heard of)\b.{0,12}\b(?:any ?(?:one|body)|some(?:one|body)|such a (?:person|name))|\b(?:someone|somebody|a person|a name) (?:that |whom |who )?(?:we|i) (?:do not|don't|never) (?:know|have|heard)\b|\b(?:is )?(?:a )?(?:stranger|unfamiliar|foreign) to (?:us|me|this)\b|\brings no bell\b|\bnever existed\b|\bnever (?:was|has been|had) an? (?:mailbox|user|account|address)\b|\bno (?:mailbox|user|account|address|recipient) (?:of|under|with) (?:that|this|such a)\b)|\b(?:has |have )?left (?:the|this|our) (?:firm|company|organi[sz]ation|university|school|office|job)\b|\bmistyped (?:the |his |her |their )?(?:address|name)|\b(?:check|verify) the spelling of the (?:recipient|address|name)/,
+    'small hosts in free words',
+    '550 There is nobody called joe here',
+  ),
   gone(
     'relay_denied',
     /\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to)\b|\bnot (?:handled|served|hosted) (?:by|on|at) (?:this|our) (?:system|server|host)\b|\brelay check\b.{0,20}\bfail/,
@@ -125,7 +132,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\bmail for (?:local|our|hosted|these) domains? only\b|\bnot responsible for (?:(?:that|this|the) domain|DOMAIN)|\bnot (?:the|an?) (?:mail|e-?mail) (?:server|host|exchanger|system)s? (?:of|for)\b|\bmail (?:for|to) (?:(?:that|this|the) domain |DOMAIN |US )?(?:is )?not accepted (?:here|by|at)\b|\bisn't in my control\/locals\b|домен\S{0,3}.{0,30}не (?:обслуж|принима)|не принима\S{1,3}.{0,30}домен|ドメイン.{0,16}(?:受け付け|受け取|受信)\S{0,4}(?:ません|ない)|(?:域名|该域|此域).{0,12}(?:不接收|不受理|未托管|不在)|\bdomen\S{0,3}\b.{0,20}\bnie (?:jest )?obs[lł]ugiwan|\bnie (?:przyjmuj|obs[lł]uguj)\S{1,4}\b.{0,30}\bdomen|\baccepteert geen (?:e-?)?mail\b.{0,20}\bdomein|\btar inte emot\b.{0,30}\bdoman/,
+    /\b(?:nothing to do with|not in charge of|do not (?:host|serve|handle)) (?:(?:that|this|the) domain|DOMAIN)|^(?:5\.\d\.\d{1,3} )?DOMAIN\b.{0,4}not our business|\b(?:nicht (?:zustandig|verantwortlich)|niet verantwoordelijk)\b|\b(?:domain|DOMAIN)\b.{0,30}\bnicht (?:betreut|bedient|gehostet|verwaltet)|\b(?:ne (?:ger|heberg|servon|desser)\w{1,6} pas|no (?:gestiona|administra|aloja|atiende)\w{0,4}|non (?:gesti|ospit|serv)\w{2,5}|nao (?:atende|gere|hospeda|administra)\w{0,4})\b.{0,20}(?:\bdom|DOMAIN)|не (?:обслужива|отвеча)\S{0,6} .{0,20}(?:домен|DOMAIN)|不(?:负责|管理|托管|处理).{0,12}(?:域|DOMAIN)|DOMAIN.{0,20}(?:管理外|管轄外|対象外)|\bmail for (?:local|our|hosted|these) domains? only\b|\bnot responsible for (?:(?:that|this|the) domain|DOMAIN)|\bnot (?:the|an?) (?:mail|e-?mail) (?:server|host|exchanger|system)s? (?:of|for)\b|\bmail (?:for|to) (?:(?:that|this|the) domain |DOMAIN |US )?(?:is )?not accepted (?:here|by|at)\b|\bisn't in my control\/locals\b|домен\S{0,3}.{0,30}не (?:обслуж|принима)|не принима\S{1,3}.{0,30}домен|ドメイン.{0,16}(?:受け付け|受け取|受信)\S{0,4}(?:ません|ない)|(?:域名|该域|此域).{0,12}(?:不接收|不受理|未托管|不在)|\bdomen\S{0,3}\b.{0,20}\bnie (?:jest )?obs[lł]ugiwan|\bnie (?:przyjmuj|obs[lł]uguj)\S{1,4}\b.{0,30}\bdomen|\baccepteert geen (?:e-?)?mail\b.{0,20}\bdomein|\btar inte emot\b.{0,30}\bdoman/,
     'hosts in Russian, Japanese, Chinese, Polish, Dutch, Swedish, and others',
     '550 домен не обслуживается этим сервером',
   ),

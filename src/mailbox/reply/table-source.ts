@@ -57,7 +57,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /too many (?:errors|unknown|invalid|bad|failed|non-?existent|wrong)|zu viele|trop de (?:connexions|messages|connections|destinataires)|demasiad\S{2} (?:conexiones|mensajes|destinatarios)|tropp[ie]|demais|muit[oa]s|слишком много|за много|zbyt wiele|te veel|\brate control\b|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
+    /too many (?:errors|unknown|invalid|bad|failed|non-?existent|wrong)|\btrop (?:vite|souvent)|\bzu (?:schnell|haufig|oft)\b|\bdemasiado (?:rapido|a menudo)|\btroppo (?:velocemente|spesso|in fretta)|\bte (?:snel|vaak)\b|\bzbyt (?:szybko|czesto)|слишком (?:часто|быстро)|(?:发送|發送|连接).{0,6}(?:太快|太频繁|过快)|(?:送信|接続).{0,8}(?:多すぎ|速すぎ|頻繁)|너무 (?:빨리|자주)|zu viele|trop de (?:connexions|messages|connections|destinataires)|demasiad\S{2} (?:conexiones|mensajes|destinatarios)|tropp[ie]|demais|muit[oa]s|слишком много|за много|zbyt wiele|te veel|\brate control\b|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
     'iCloud, Exchange Online',
     '421 4.7.0 me.com Error: too many errors',
   ),
@@ -133,13 +133,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /(?<!not an? )\bopen (?:mail |smtp )?(?:relay|proxy)\b|\byour (?:host|server|ip|mta|network|mail ?server)\b.{0,20}\bnot (?:registered|known|recogni[sz]ed|trusted)\b|\b(?:su|sua|seu|tu|tua|tuo|suo) (?:direccion |endereco |indirizzo )?ip\b.{0,20}\b(?:bloquead|rechazad|rejeitad|listad|bloccat|respint)|\bip\b.{0,24}(?:заблокирован|запрещен|запрещён|заблокован|отклон[её]н)|\bip adres\S{0,6} (?:engellen|yasak|kara liste)|\bip-?a?dress?e?\w{0,2} (?:ar|er) (?:blockera|blokkert|blokeret|sperret)|\bip-adres is geblokkeerd|عنوان ip.{0,20}محظور|(?:כתובת ה-?ip|ה-?ip).{0,20}חסומ|\bip.{0,16}(?:차단|거부)/,
+    /(?<!not an? )\bopen (?:mail |smtp )?(?:relay|proxy)\b|\byour (?:host|server|ip|mta|network|mail ?server)\b.{0,20}\b(?:not (?:registered|known|recogni[sz]ed|trusted)|unknown)\b|\b(?:su|sua|seu|tu|tua|tuo|suo) (?:direccion |endereco |indirizzo )?ip\b.{0,20}\b(?:bloquead|rechazad|rejeitad|listad|bloccat|respint)|\bip\b.{0,24}(?:заблокирован|запрещен|запрещён|заблокован|отклон[её]н)|\bip adres\S{0,6} (?:engellen|yasak|kara liste)|\bip-?a?dress?e?\w{0,2} (?:ar|er) (?:blockera|blokkert|blokeret|sperret)|\bip-adres is geblokkeerd|عنوان ip.{0,20}محظور|(?:כתובת ה-?ip|ה-?ip).{0,20}חסומ|\bip.{0,16}(?:차단|거부)/,
     'hosts in Spanish, Portuguese, Italian, Russian, Turkish, Nordic languages, and others',
     '554 Ваш IP заблокирован',
   ),
   any(
     'source_blocked',
-    /\byour access to (?:submit|this|our)\b.{0,60}\b(?:reject|denied|block)|\b(?:mail|access|connections?) from your (?:location|country|region|network|provider)\b|\b(?:not|n't|never) (?:accept|allow|permit) (?:any )?(?:connections?|mail|traffic) from (?:your|this) (?:ip|host|server|network|address)\b|\byou are not welcome\b|\b(?:subnet|net ?block|provider|as ?\d{1,7}|tor (?:exit )?nodes?)\b.{0,40}\b(?:block|refus|reject|denied|not (?:accepted|allowed|permitted)|may not)|\b(?:country|region)\b.{0,40}\b(?:not (?:accepted|allowed|permitted|welcome)|block|refus|reject|denied|bann)|\b(?:mail|access|connections?) from (?:\w{1,12} ){0,2}(?:cloud|hosting|hosters?|data ?cent(?:er|re)s?|vps)\b|US-IP\]? is in a (?:country|region|network)\b|\bnot (?:yet )?(?:allowed|authori[sz]ed|permitted) (?:access\b|to (?:deliver|submit) (?:mail|messages))/,
+    /\byour access to (?:submit|this|our)\b.{0,60}\b(?:reject|denied|block)|\b(?:mail|access|connections?) from your (?:location|country|region|network|provider)\b|\b(?:not|n't|never) (?:accept|allow|permit) (?:any )?(?:connections?|mail|traffic) from (?:your|this) (?:ip|host|server|network|address)\b|\byou are (?:not welcome|a stranger|unknown)\b|\b(?:subnet|net ?block|provider|as ?\d{1,7}|tor (?:exit )?nodes?)\b.{0,40}\b(?:block|refus|reject|denied|not (?:accepted|allowed|permitted)|may not)|\b(?:country|region)\b.{0,40}\b(?:not (?:accepted|allowed|permitted|welcome)|block|refus|reject|denied|bann)|\b(?:mail|access|connections?) from (?:\w{1,12} ){0,2}(?:cloud|hosting|hosters?|data ?cent(?:er|re)s?|vps)\b|US-IP\]? is in a (?:country|region|network)\b|\bnot (?:yet )?(?:allowed|authori[sz]ed|permitted) (?:access\b|to (?:deliver|submit) (?:mail|messages))/,
     'Cisco Secure Email',
     '550 #5.7.1 Your access to submit messages to this e-mail system has been rejected.',
   ),
