@@ -36,7 +36,6 @@ const OTHER_FILES = {
   image: 'a picture: send the list as text',
   html: 'a web page (HTML), also where its name ends in .xls: open it in a spreadsheet program and save it as CSV',
   xml: 'an XML file, also where its name ends in .xls: open it in a spreadsheet program and save it as CSV',
-  vcard: 'a vCard file: export the contacts as CSV',
 } as const
 
 export type OtherFile = keyof typeof OTHER_FILES
@@ -106,6 +105,7 @@ export const takenProblem = problemsOf('taken', {
   several: ({ count }: Count) => `several values in one cell, each a row (${counted(count, 'record')})`,
   behind: ({ count }: Count) => `passed over behind the compressed list: ${counted(count, 'octet')}`,
   shortened: inRows('left out: the other columns of a record with very many values'),
+  uneven: inRows('read although they have another number of cells than the header'),
   invisible: inRows('taken away: invisible characters around the value'),
   name: inRows('taken away: the name beside the address'),
   brackets: inRows('taken away: brackets around the value'),

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts'
 import { trimmed } from '../../names/pasted.ts'
 import { listError, type RowProblem, rowProblem } from '../problems.ts'
-import { headOf } from './octets.ts'
+import { ENTRIES, headOf } from './octets.ts'
 import {
   badRow,
   type Columns,
@@ -11,6 +11,7 @@ import {
   type IntakeRow,
   isUndecodable,
   type Kind,
+  looksLike,
   MAX_FIELD,
   MAX_RECORD,
   rowsOf,
@@ -143,14 +144,38 @@ function rowsOfRecord(kind: Kind, { line, cells, isTooLong }: CsvRecord, layout:
   ]
   if (isTooLong) return bad(rowProblem('record_too_long', { max: MAX_RECORD }))
   if (cells.some((cell) => cell.length > MAX_FIELD)) return bad(rowProblem('field_too_long', { max: MAX_FIELD }))
-  if (header && cells.length !== header.length)
-    return bad(rowProblem('column_count', { count: cells.length, header: header.length }))
-  const cell = cells[index] ?? ''
+  const isUneven = header !== null && cells.length !== header.length
+  const columns = isUneven ? evened(kind, cells, layout, header.length) : cells
+  if (!columns) return bad(rowProblem('column_count', { count: cells.length, header: header?.length ?? 0 }))
+  const cell = columns[index] ?? ''
   if (trimmed(cell) === '') return bad(rowProblem('no_input'))
   if (cells.some(isUndecodable)) return bad(rowProblem('undecodable'))
   if (header && cell.trim() === header[index] && cells.every((one, i) => trimmed(one) === header[i]))
     return bad(rowProblem('header_again'))
-  return rowsOf(kind, { line, cell, columns: cells })
+  const rows = rowsOf(kind, { line, cell, columns })
+  return isUneven ? rows.map((row) => ({ ...row, taken: [...(row.taken ?? []), 'uneven' as const] })) : rows
+}
+
+/**
+ * The cells of a record with another number of them than the header, as many as that. A missing cell is empty; surplus
+ * cells are joined: those in front of an address that they moved, otherwise those at the end. Undefined where the column
+ * has no input.
+ */
+function evened(
+  kind: Kind,
+  cells: readonly string[],
+  { index, delimiter }: CsvLayout,
+  width: number,
+): readonly string[] | undefined {
+  const surplus = cells.length - width
+  if (looksLike(kind, cells[index] ?? '')) {
+    if (surplus < 0) return Array.from({ length: width }, (_, i) => cells[i] ?? '')
+    const rest = cells.slice(width - 1)
+    while (rest.length > 1 && trimmed(rest.at(-1)!) === '') rest.pop()
+    return [...cells.slice(0, width - 1), rest.join(delimiter)]
+  }
+  if (surplus < 0 || !looksLike(kind, cells[index + surplus] ?? '')) return undefined
+  return [cells.slice(0, surplus + 1).join(delimiter), ...cells.slice(surplus + 1)]
 }
 
 /**
@@ -198,14 +223,20 @@ function isTable(start: string): boolean {
   )
 }
 
-/** The format of a text that is declared as one input a line, and the text again. */
+/** The format of a text that is declared as a table or as one input a line, and the text again. */
 export async function formatOfText(
   text: AsyncIterable<string>,
   kind: Kind,
-): Promise<{ readonly format: 'csv' | 'text'; readonly titles: number; readonly whole: AsyncIterable<string> }> {
+  declared: 'csv' | 'text',
+): Promise<{
+  readonly format: 'csv' | 'text' | 'entries'
+  readonly titles: number
+  readonly whole: AsyncIterable<string>
+}> {
   const { held, whole } = await headOf(text, DELIMITER_SAMPLE)
   const start = held.join('').slice(0, DELIMITER_SAMPLE)
-  if (kind === 'verify' && isTable(start)) return { format: 'csv', titles: 0, whole }
+  if (kind === 'verify' && ENTRIES.test(start)) return { format: 'entries', titles: 0, whole }
+  if (declared === 'csv' || (kind === 'verify' && isTable(start))) return { format: 'csv', titles: 0, whole }
   return { format: 'text', titles: titleLines(kind, start.split(/\r\n|\r|\n/)), whole }
 }
 

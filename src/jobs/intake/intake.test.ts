@@ -56,9 +56,31 @@ describe('CSV', () => {
     ],
     ['a stray quote', 'email,note\na@a.example,5" pipe\nb@a.example,x', ['2 a@a.example', '3 b@a.example']],
     [
-      'a row of another width is bad',
+      'rows of another width, if the address is found',
+      'name,email,note\n"Ray",b@a.example\nDoe, Ann,a@a.example,1\nMay,c@a.example,x,y\nDoe,d@a.example,,,\n,,,,\nx',
+      [
+        '2 b@a.example',
+        '3 a@a.example',
+        '4 c@a.example',
+        '5 d@a.example',
+        '6! 5 columns, but the header has 3',
+        '7! 1 column, but the header has 3',
+      ],
+    ],
+    [
+      'surplus cells behind an address in the last column',
       'a,email\n1,x@a.example,3\n2,y@a.example',
-      ['2! 3 columns, but the header has 2', '3 y@a.example'],
+      ['2 x@a.example', '3 y@a.example'],
+    ],
+    [
+      'LDIF, with base64 and continued lines',
+      'version: 1\n\n# People\ndn: cn=Ann,dc=a,dc=example\nobjectClass: person\ncn: Ann x@a.example\nmail: a@a.ex\n ample\n\ndn:: Y249Qm9i\nmail:: YkBhLmV4YW1wbGU=\nmail;lang-en: c@a.example\nmail:\nmember: mail=d@a.example',
+      ['7 a@a.example', '11 b@a.example', '12 c@a.example'],
+    ],
+    [
+      'vCard, with groups, parameters and quoted-printable',
+      'BEGIN:VCARD\r\nVERSION:2.1\r\nFN:Ann\r\nEMAIL;INTERNET;WORK:a@a.example\r\nEND:VCARD\r\nBEGIN:VCARD\r\nitem1.EMAIL;type=pref:b@a.example\r\nEMAIL;ENCODING=QUOTED-PRINTABLE:c=40a.example\r\nX-NOTE:EMAIL d@a.example\r\nEND:VCARD',
+      ['4 a@a.example', '7 b@a.example', '8 c@a.example'],
     ],
     ['a row without an address is bad', 'a,email\n1,\n2,y@a.example', ['2! no address in its column', '3 y@a.example']],
     ['bad syntax is a row, not a bad row', 'email\nnot an address\ny@a.example', ['2 not an address', '3 y@a.example']],

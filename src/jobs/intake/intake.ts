@@ -1,17 +1,17 @@
 import { listError } from '../problems.ts'
 import { type CsvLayout, csvRows, formatOfText } from './csv.ts'
-import { jsonRows, ndjsonRows, textRows } from './lines.ts'
+import { entryRows, jsonRows, ndjsonRows, textRows } from './lines.ts'
 import { type Behind, listOctets, listText, type Octets, type SizeBounds } from './octets.ts'
 import type { Counted, Held, IntakeRow, Kind } from './row.ts'
 
 /** The layout of a list, detected in its first part and used for the following parts. */
-export type Layout = CsvLayout | ({ readonly format: 'text' | 'ndjson' | 'json' } & Counted)
+export type Layout = CsvLayout | ({ readonly format: 'text' | 'ndjson' | 'json' | 'entries' } & Counted)
 
 export type Intake = {
   readonly kind: Kind
   /**
-   * Content-Type of the request: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with or
-   * without parameters.
+   * Content-Type of the request: `text/csv`, `text/plain`, `application/x-ndjson`, `application/json`, `text/vcard` or
+   * `text/ldif`, with or without parameters.
    */
   readonly contentType: string
   /** Content-Encoding of the request; gzip is recognized without it. */
@@ -39,6 +39,10 @@ const FORMATS: Readonly<Record<string, Layout['format']>> = {
   'application/x-ndjson': 'ndjson',
   'application/jsonl': 'ndjson',
   'application/json': 'json',
+  'text/vcard': 'entries',
+  'text/x-vcard': 'entries',
+  'text/ldif': 'entries',
+  'text/x-ldif': 'entries',
 }
 
 /** The rows of an uploaded list one by one, as {@link readParts} reads them. */
@@ -55,9 +59,9 @@ export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<
   const { kind, firstLine = 1, found = () => {}, held = () => {} } = intake
   const declared = intake.layout?.format ?? formatOf(intake.contentType)
   const text = listText(listOctets(upload, intake.bounds, intake.contentEncoding, intake.behind))
-  const isOpen = declared === 'text' && !intake.layout
+  const isOpen = (declared === 'text' || declared === 'csv') && !intake.layout
   const { format, titles, whole } = isOpen
-    ? await formatOfText(text, kind)
+    ? await formatOfText(text, kind, declared)
     : { format: declared, titles: 0, whole: text }
   if (format === 'csv') {
     const layout = intake.layout?.format === 'csv' ? intake.layout : undefined
@@ -67,6 +71,7 @@ export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<
   }
   found({ format, ...(titles > 0 && { taken: { titles } }) })
   if (format === 'text') yield* textRows(whole, kind, firstLine, titles, held)
+  else if (format === 'entries') yield* entryRows(whole, kind, firstLine, held)
   else if (format === 'ndjson') yield* ndjsonRows(whole, kind, firstLine, held)
   else yield* jsonRows(whole, kind, firstLine, held)
 }

@@ -45,6 +45,50 @@ function textRow(kind: Kind, { line, text, isTooLong }: Line): readonly IntakeRo
   return rows.map((row) => (row.taken && rows.length <= MOST_WHOLE ? { ...row, columns: [text.trim()] } : row))
 }
 
+/** A property that has an address: of LDIF by the usual schemas and Thunderbird, EMAIL of vCard. */
+const ADDRESS_PROPERTY =
+  /^(?:[\w-]{1,40}\.)?(?:e?mail|rfc822mailbox|email-?address|mozillasecondemail)((?:;[^:]{0,500})?)(::?) *(.*)$/is
+
+/**
+ * One input per property with an address of LDIF or vCard entries, on the line where it begins; lines that begin with a
+ * blank continue it. Entries without one are passed over.
+ */
+export async function* entryRows(
+  text: AsyncIterable<string>,
+  kind: Kind,
+  firstLine: number,
+  held: Held,
+): AsyncIterable<readonly IntakeRow[]> {
+  let open: Line | undefined
+  const ended = (): readonly IntakeRow[] => {
+    const line = open
+    open = undefined
+    return line ? rowsOfProperty(kind, line) : []
+  }
+  for await (const lines of physicalLines(text, firstLine, held)) {
+    const rows: IntakeRow[] = []
+    for (const line of lines) {
+      if (!/^[ \t]/.test(line.text)) {
+        rows.push(...ended())
+        if (ADDRESS_PROPERTY.test(line.text)) open = line
+      } else if (open && open.text.length <= MAX_FIELD) open = { ...open, text: open.text + line.text.slice(1) }
+    }
+    yield rows
+  }
+  yield ended()
+}
+
+function rowsOfProperty(kind: Kind, { text, ...line }: Line): readonly IntakeRow[] {
+  const [, parameters = '', colons, written = ''] = ADDRESS_PROPERTY.exec(text) ?? []
+  const isBase64 = colons === '::' || /;ENCODING=B(?:ASE64)?\b/i.test(parameters)
+  const isQuoted = /QUOTED-PRINTABLE/i.test(parameters)
+  const unquoted = isQuoted
+    ? written.replace(/=([\dA-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    : written
+  const value = isBase64 ? Buffer.from(written, 'base64').toString('utf8') : unquoted
+  return trimmed(value) === '' ? [] : textRow(kind, { ...line, text: value })
+}
+
 /**
  * One JSON value per line: a string, or an object with the field of the kind; its other fields are the row's own
  * columns.

@@ -36,8 +36,9 @@ const OTHER_FILES: Readonly<Record<OtherFile, RegExp>> = {
   image: /^(?:\x89PNG|\xff\xd8\xff|GIF8)/,
   html: /^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body|table|meta|style|div)[\s>]/i,
   xml: /^(?:\xef\xbb\xbf)?\s*<\?xml\s/i,
-  vcard: /^(?:\xef\xbb\xbf)?\s*BEGIN:VCARD/i,
 }
+/** How directory entries (LDIF, RFC 2849) and contacts (vCard, RFC 6350) begin. */
+export const ENTRIES = /^(?:\s|#[^\n]*\n)*(?:version: ?\d+\s+(?:#[^\n]*\n\s*)*)?(?:dn::? ?[\w-]+=|BEGIN:VCARD\b)/i
 /** Octets that show what a file is. */
 const SIGNATURE = 64
 const GZIP = '\x1f\x8b'

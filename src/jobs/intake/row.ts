@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<Kind, readonly string[]>> = {
 const MAX_TITLES = 20
 
 /** Whether a cell contains inputs of a kind of job. */
-const looksLike = (kind: Kind, cell: string): boolean => {
+export const looksLike = (kind: Kind, cell: string): boolean => {
   if (kind === 'verify') return /@|%40|&#/.test(cell) && addressesIn(cell).some(({ value }) => parseEmail(value).ok)
   if (kind === 'check') return cell.includes('.') && isIP(trimmed(cell)) === 0 && readDomain(cell).ok
   return readIp(cell).ok
@@ -221,7 +221,7 @@ export type GoodRow = {
   readonly input: string
   readonly columns: readonly string[] | { readonly [name: string]: Json }
   /** What was taken away to get the input. */
-  readonly taken?: readonly (Taken | 'shortened')[]
+  readonly taken?: readonly (Taken | 'shortened' | 'uneven')[]
 }
 /**
  * A record that gets no result: the code of the reason ({@link rowProblem}), its sentence, and the beginning of the
@@ -251,10 +251,10 @@ export function lineAndPart(place: number): { readonly line: number; readonly pa
 }
 
 /**
- * What is counted of a list: what was taken away in rows, lines before the header, octets behind its archive, and rows
- * whose other columns were left out.
+ * What is counted of a list: what was taken away in rows, lines before the header, octets behind its archive, rows
+ * whose other columns were left out, and rows with another number of cells than the header.
  */
-export type Noted = Taken | 'titles' | 'behind' | 'shortened'
+export type Noted = Taken | 'titles' | 'behind' | 'shortened' | 'uneven'
 
 /** How often what was taken away. */
 export type Counted = { readonly taken?: Readonly<Partial<Record<Noted, number>>> }
