@@ -596,6 +596,10 @@ it.each([
   [`220 mx ESMTP\nEHLO a\n250 mx\nRCPT TO:<joe@receiver.example>\n${SAID}\nQUIT\n221 Bye`, SAID],
   ['Der Server sagte: 552 5.2.2 Postfach voll', '552 5.2.2 Postfach voll'],
   ['sm-mta[12]: 62: to=<joe@receiver.example>, dsn=5.1.1, stat=User unknown', '5.1.1, stat=User unknown'],
+  ['SMTP Error Code: 550\n5.1.1 User unknown', '550 5.1.1 User unknown'],
+  ['Error code: 552\r\n\r\nMessage: mailbox full', '552 mailbox full'],
+  ['Erreur SMTP 550 :\nboîte pleine', '550 boîte pleine'],
+  ['550\n5.1.1 no such user', '550 5.1.1 no such user'],
 ])('%j is one reply', (text, reply = text) => expect(replyIn(text)?.trim()).toBe(reply))
 it.each([
   'Subject: 550\n\nx',
@@ -604,6 +608,7 @@ it.each([
   'hello',
   'I sent 550 letters, and no answer came.',
   'Room 450 is free',
+  'Invoice 550\nof May',
 ])('%j is no reply', (text) => expect(replyIn(text)).toBeUndefined())
 
 it.each([' ', "' ", '\n ', '> ', 'said ', '550 ', '(in reply to ', 'smtp; 4', 'delivery to ', 'a@b.example: '])(

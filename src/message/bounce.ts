@@ -112,7 +112,10 @@ const SIGNS =
  */
 export function replyIn(pasted: string): string | undefined {
   if (MESSAGE_FIELD.test(pasted)) return undefined // a message: nothing more of it is read
-  const text = pasted.replace(/\((\d{3}), b?['"]/, '$1 ').replace(/^(?:[ \t]*(?:>|<{3}|S:|#(?=\d{3}\b)))+/gm, '')
+  const text = pasted
+    .replace(/\((\d{3}), b?['"]/, '$1 ')
+    .replace(/^(?:[ \t]*(?:>|<{3}|S:|#(?=\d{3}\b)))+/gm, '')
+    .replace(CODE_LINE, '$1 ')
   if (MESSAGE_FIELD.test(text)) return undefined
   const refusal = REFUSAL.exec(text)
   if (refusal) return withoutTail(text.slice(refusal.index + refusal[1]!.length))
@@ -120,6 +123,9 @@ export function replyIn(pasted: string): string | undefined {
 }
 const MESSAGE_FIELD =
   /^[ \t]*(?:return-path|received|authentication-results|dkim-signature|from|to|subject|date|message-id|mime-version|content-type):[ \t]/im
+/** A code at the end of a line, by itself or behind a label, whose words are on the next one. */
+const CODE_LINE =
+  /^(?:[^\n]{0,80}\b(?:\p{L}{0,12}-?code|c[oó]digo|codice|kod|error|erreur|errore|\p{L}{0,12}fehler|fout|status)\b[^\n\d]{0,20}|[ \t]*)([45]\d\d)[ \t.:]*\r?\n\s*(?:(?:error )?(?:message|text|description|reason|details?|response|meldung|explanation)[ \t]*[:=][ \t]*)?(?=\S)/imu
 const REPLY = /^\s*(?:[245]\d\d(?:[ -]|\s*$)|#?[245]\.\d{1,3}\.\d{1,3}(?:\s|$))/
 /** A refusal at the begin of a line, behind the words of who passes it on, or with an enhanced code. */
 const REFUSAL = new RegExp(

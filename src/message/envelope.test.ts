@@ -104,6 +104,18 @@ Authentication-Results: spf.icloud.com; spf=pass smtp.mailfrom=joe@a.example`,
     trusted: ['dmarc.icloud.com', 'spf.icloud.com'],
   },
   {
+    name: 'Orange, whose hosts have names without a dot',
+    header: `Return-Path: <joe@a.example>
+Received: from mwinf5c12 (mwinf5c12 [10.223.111.12]) by mwinb1m04 with LMTPA; Mon, 23 Nov 2026 10:00:04 +0100
+Received: from mail.a.example ([45.53.1.1]) by mwinf5c12 with ME id 1; Mon, 23 Nov 2026 10:00:03 +0100`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+  },
+  {
+    name: 'sent by a user of Orange',
+    header: `Received: from [192.168.1.18] ([45.53.1.1]) by mwinf5d79 with ME id 1; Mon, 23 Nov 2026 10:00:03 +0100`,
+  },
+  {
     name: 'web.de, without results',
     header: `Return-Path: <joe@a.example>
 Received: from mail.a.example ([45.53.1.1]) by mx-ha.web.de (mxweb001 [212.227.15.17]) with ESMTPS (Nemesis) id 1

@@ -99,6 +99,13 @@ const OPERATORS: readonly Operator[] = [
     seen: SEEN,
   },
   {
+    name: 'Orange',
+    hosts: ['orange.fr', 'wanadoo.fr'],
+    takes: /^(?:mwinf5c\d{2}|opmta1mti[a-z0-9]{2,6})$/,
+    source: `replies of its MX hosts name them; ${ARCHIVES}: mwinf5d… takes mail of users`,
+    seen: SEEN,
+  },
+  {
     name: 'Cloudflare Email Routing',
     hosts: ['cloudflare-email.net', 'cloudflare-email.com', 'mx.cloudflare.net', 'email.cloudflare.net'],
     takes: /^cloudflare-email\.net$/,
