@@ -282,6 +282,14 @@ const ABOUT: readonly string[] = [
   '550 5.4.4 no MX for {us}',
   '550 5.7.1 {us} relaying denied',
   '550 {us} (no such user)',
+  '550 5.1.1 {us}: User unknown',
+  '550 {us} does not exist',
+  '550 {us} has left the company',
+  '550 There is nobody called {us} here',
+  '550 5.1.1 사용자 {us} 존재하지 않습니다',
+  '550 5.1.1 gebruiker {us} onbekend',
+  '550 5.1.1 המשתמש {us} לא קיים',
+  '550 Konto {us} wurde gelöscht',
   '550 5.1.1 <{us}>',
   '552 {us}',
   '556 {us}',
@@ -298,12 +306,85 @@ const ABOUT: readonly string[] = [
   '550 5.2.1 Ваш IP-адрес заблокирован',
   '550 5.2.1 您的地址被封禁',
 ]
-it.each(ABOUT)('%j is never a firm word about the mailbox', (template) => {
-  for (const place of PLACES) {
-    const said = reply(template.replace('{us}', place))
-    const { reason } = classify({ stage: 'rcpt', reply: said, parties: { asked: 'someone@asked.example', ...US } })
-    expect(`${place} ${outcomeOf(reason, said.code).deliverability} ${reason}`).toMatch(/ unknown /)
-  }
+/** Our names as servers may spell them, with the names that we gave. */
+const SPELLINGS: readonly (readonly [us: typeof US, places: readonly string[]])[] = [
+  [
+    US,
+    [
+      ...PLACES,
+      ...[
+        'Verify-1@Probe.Example',
+        '<VERIFY-1@PROBE.EXAMPLE>',
+        '"verify-1"@probe.example',
+        'verify-1 at probe.example',
+      ],
+      ...['smtp:verify-1@probe.example', 'verify-1@[192.0.2.77]', 'bounce=7@mta.probe.example', 'Probe.Example.'],
+      ...['[192.0.2.77]', '::ffff:192.0.2.77', '[::FFFF:C000:24D]', '192.000.002.077', '192.0.2.77:49152'],
+      ...['77.2.0.192.in-addr.arpa', 'mta.probe.example[192.0.2.77]', 'mta.probe.example (192.0.2.77)'],
+    ],
+  ],
+  [
+    {
+      sender: 'verify-1@xn--prfung-4ya.example',
+      helo: 'mta.xn--prfung-4ya.example',
+      source: '2001:db8:0:1::25',
+    },
+    [
+      ...['verify-1@xn--prfung-4ya.example', 'VERIFY-1@XN--PRFUNG-4YA.EXAMPLE', 'verify-1@prüfung.example'],
+      ...['Prüfung.Example', 'MTA.PRÜFUNG.EXAMPLE.', '2001:db8:0:1::25', '2001:DB8:0:1:0:0:0:25'],
+      ...['2001:0db8:0000:0001:0000:0000:0000:0025', '[IPv6:2001:db8:0:1::25]', 'IPv6:2001:0DB8:0:1::0025'],
+      ...['verify-1@[IPv6:2001:db8:0:1::25]', '[2001:db8:0:1::25]', '2001:db8:0:1::25%eth0'],
+      `5.2.0.0.${'0.'.repeat(12)}1.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa`,
+    ],
+  ],
+]
+/** What may stand around such words: callouts, quotations, the text of a notice, other languages, openings, advice. */
+const FRAMES: readonly string[] = [
+  '{said}',
+  '{code} {said}',
+  'Sender verify failed\n{said}',
+  'Sender callout: {code} {said}',
+  'Callout verification failed:\n{code} {said}',
+  'Verification failed for <{us}>\nCalled: 198.51.100.7\nSent: RCPT TO:<{us}>\nResponse: {code} {said}\nSender verify failed',
+  'Recipient address rejected: undeliverable address: host mx.other.example[198.51.100.7] said: {code} {said} (in reply to RCPT TO command)',
+  'mx.other.example said: "{code} {said}"',
+  'Our gateway answered: {said}',
+  '>>> {said}',
+  '<<< {code} {said}',
+  'Diagnostic-Code: smtp; {code} {said}',
+  'Final-Recipient: rfc822; {us}\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp;{code} {said}',
+  'Delivery has failed to these recipients: {us}\n{said}',
+  'The following address failed: {us}: {said}',
+  'Der Server meldet: {said}',
+  'Le serveur a répondu : {said}',
+  'El servidor respondió: {said}',
+  'Сервер ответил: {said}',
+  'サーバの応答: {said}',
+  '服务器返回：{said}',
+  'Sorry, {said}',
+  'Requested action not taken: {said}',
+  'Access denied, {said}',
+  'Transaction failed - {said}',
+  '{said} Please contact postmaster@other.example',
+  '{said} (#5.1.1)',
+  '{said}. See https://other.example/help',
+  '"{said}"',
+]
+it.each(FRAMES)('%j around such words makes no firm word about the mailbox of them', (frame) => {
+  const firm: string[] = []
+  for (const [us, places] of SPELLINGS)
+    for (const place of places)
+      for (const template of ABOUT) {
+        // In brackets our name decides nothing, unless the sentence begins with it.
+        if (place.startsWith('[') && !/^\d{3} (?:5\.\S+ )?\{us\}(?::| is| has| does)/.test(template)) continue
+        const words = template.slice(4).replaceAll('{us}', place)
+        const said = frame.replaceAll('{us}', place).replace('{code}', template.slice(0, 3)).replace('{said}', words)
+        const { code } = reply(template)
+        const parties = { asked: 'someone@asked.example', ...us }
+        const { reason } = classify({ stage: 'rcpt', reply: { code, lines: said.split('\n') }, parties })
+        if (outcomeOf(reason, code).deliverability !== 'unknown') firm.push(`${reason}: ${said}`)
+      }
+  expect(firm).toEqual([])
 })
 
 /** What servers put behind a refusal of the mailbox; it decides nothing. */

@@ -166,7 +166,8 @@ function readCauses(said: string, codes: Codes): Read | undefined {
     if (!read || isWeak) continue
     if (isAbsent) return { reason: 'mailbox_not_found' }
     const isRelay =
-      read.reason === 'policy' && causes.some((other) => rowOf(other, 'recipient', codes)?.reason === 'relay_denied')
+      read.reason === 'policy' &&
+      causes.some((other) => !namesUs(other) && rowOf(other, 'recipient', codes)?.reason === 'relay_denied')
     if (isRelay) return { reason: 'relay_denied' }
     return isOfOther(text) ? { reason: 'sender_refused' } : read
   }

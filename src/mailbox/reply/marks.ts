@@ -1,4 +1,5 @@
-import { parseIp } from '../../names/ip.ts'
+import { parseDomain, unicodeOf } from '../../names/domain.ts'
+import { type Ip, parseIp, reverseName } from '../../names/ip.ts'
 import { hasKnownSuffix } from '../../names/suffix.ts'
 
 /** The names of one question, as far as they are known: addresses as text, host names, the address we connect from. */
@@ -20,11 +21,16 @@ const MAX_READ = 4_096
  * marked first: what is both theirs and ours is theirs. Pure and linear.
  */
 export function markReply(text: string, parties: Parties): string {
-  const asked = plain(parties.asked ?? '')
-  const askedDomain = domainOf(asked)
-  const sender = plain(parties.sender ?? '')
   const source = addressIn(parties.source ?? '')
-  const ours = [domainOf(sender), plain(parties.helo ?? '')].filter((name) => /^[^.[\]]+\./.test(name))
+  const names = [
+    ...[domainOf(parties.asked ?? ''), domainOf(parties.sender ?? ''), parties.helo ?? ''].flatMap(spellingsOf),
+    ...(source === undefined ? [] : [[reverseName(source), source] as const]),
+  ]
+  const asWritten = (own: string): string => named(plain(own), names)
+  const asked = asWritten(parties.asked ?? '')
+  const askedDomain = domainOf(asked)
+  const sender = asWritten(parties.sender ?? '')
+  const ours = [domainOf(sender), asWritten(parties.helo ?? '')].filter((name) => /^[^.[\]]+\./.test(name))
   const isOurs = (name: string): boolean => ours.some((own) => name === own || name.endsWith(`.${own}`))
   const hostMark = (name: string): string => {
     if (name === askedDomain) return 'DOMAIN'
@@ -34,20 +40,24 @@ export function markReply(text: string, parties: Parties): string {
   }
   const addressMark = (address: string): string => {
     const at = domainOf(address)
+    if (at.endsWith(']') && asked !== address)
+      return source !== undefined && addressIn(literal(at)) === source ? 'US' : ''
     if (asked !== '' && address === asked) return 'ASKED'
     if (sender !== '' && address === sender) return 'US'
     if (askedDomain !== '' && at === askedDomain) return 'ASKED'
     return isOurs(at) ? 'US' : ''
   }
-  return withoutRepeatedCode(plain(text.slice(0, MAX_READ)))
+  const ipMark = (found: string): string => {
+    const end = found.endsWith(':') && !found.endsWith('::') ? ':' : ''
+    const address = addressIn(end === '' ? found : found.slice(0, -1))
+    if (address === undefined) return found
+    return address === source ? `US-IP${end}` : `IP${end}`
+  }
+  return withoutRepeatedCode(named(plain(text.slice(0, MAX_READ).replace(ROOT_DOT, '')), names))
     .replace(LINK, (link) => (LISTED.test(link) || OPERATORS.test(hostOf(link)) ? 'DNSBL' : ''))
     .replace(ADDRESS, addressMark)
-    .replace(IPV4, (found) => (found === source ? 'US-IP' : 'IP'))
-    .replace(IPV6, (found) => {
-      const address = addressIn(found)
-      if (address === undefined) return found
-      return address === source ? 'US-IP' : 'IP'
-    })
+    .replace(IPV6, ipMark)
+    .replace(IPV4, (_, found: string) => (found.replace(/\b0+(?=\d)/g, '') === source ? 'US-IP' : 'IP'))
     .replace(HOST, hostMark)
     .replace(TICKET, '')
     .replace(/_(?=\p{L})/gu, ' ')
@@ -72,20 +82,37 @@ function withoutRepeatedCode(text: string): string {
   return code === undefined ? apart : code + apart.slice(code.length).replaceAll(` ${code}`, ' ')
 }
 
+/** Another spelling of a name or an address, in a text that {@link plain} has read. */
+type Spelling = readonly [other: string, name: string]
+function spellingsOf(name: string): readonly Spelling[] {
+  if (!/xn--|[^\0-\x7f]/i.test(name)) return []
+  const read = parseDomain(name)
+  return read.ok ? [[plain(unicodeOf(read.value)), read.value]] : []
+}
+const named = (text: string, names: readonly Spelling[]): string =>
+  names.reduce((read, [other, name]) => read.replaceAll(other, name), text)
+
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 const hostOf = (link: string): string => link.replace(/^https?:\/\//, '').replace(/[/?#:].*$/s, '')
-function addressIn(text: string): string | undefined {
-  const found = parseIp(text)
+function addressIn(text: string): Ip | undefined {
+  const found = parseIp(text.replace(/^ipv6:|%.*$/g, ''))
   return found.ok ? found.value : undefined
 }
+
+/** The dot of the root behind a name within a sentence. */
+const ROOT_DOT = /(?<=\.[\p{L}\d-]{2,24})\.(?=:| [\p{Ll}\p{Lo}(])/gu
+/** The address of a literal, `[ipv6:2001:db8::1]` (RFC 5321 §4.1.3). */
+const literal = (text: string): string => text.replace(/^\[(?:ipv6:)?|\]$/g, '')
 
 const LINK = /(?:https?:\/\/|\bwww\.)[^\s<>()"]*[^\s<>()"'.,;:!?\]]/g
 /** A link of United Internet that explains a refusal of an address. */
 const LISTED = /\/\/postmaster\.[\w.]{1,40}\/\S{0,80}[?&]i=ip\b|\/dnsbl-lookup\b/
 /** A quoted local part may have spaces. */
-const ADDRESS = /(?:"[^"@]{0,64}"|[^\s<>()[\]{}"',;:@]{1,128})@[\p{L}\p{N}_.-]{0,254}[\p{L}\p{N}_]/gu
-const IPV4 = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)/g
-const IPV6 = /(?<![\da-f:])[\da-f]{0,4}(?::[\da-f]{0,4}){2,7}(?![\da-f:])/g
+const ADDRESS =
+  /(?:"[^"@]{0,64}"|[^\s<>()[\]{}"',;:@]{1,128})@(?:[\p{L}\p{N}_.-]{0,254}[\p{L}\p{N}_]|\[[\da-fipv.:]{2,50}\])/gu
+const IPV4 = /(?<![\d.])((?:\d{1,3}\.){3}\d{1,3})(?::\d{2,5}\b)?(?!\d|\.\d)/g
+const IPV6 =
+  /(?<![\da-f:])(?:ipv6:)?[\da-f]{0,4}(?::[\da-f]{0,4}){2,8}(?:(?:\.\d{1,3}){3})?(?:%\w{1,16})?(?![\da-f]|:[\da-f:])/g
 const HOST = /(?<![\w.@-])(?:[a-z0-9_][\w-]{0,62}\.){1,8}[a-z]{2,24}(?![\w@-])/g
 /** Operators of lists; a name of theirs says that an address is listed. */
 const OPERATORS =

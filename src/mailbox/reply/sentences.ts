@@ -39,8 +39,9 @@ const CONDITIONAL =
   /^\W*(?:if|in case|unless|falls|wenn|sollten|si|en caso|em caso|caso|se|als|jesli|jezeli|pokud|eger)\b|^\W*(?:если|якщо|如果|若|もし)/u
 export const isConditional = (sentence: string): boolean => CONDITIONAL.test(sentence)
 
-/** A reply that is a name with its cause in brackets. */
-const NAME_THEN_ASIDE = /^((?:\d\.\d{1,3}\.\d{1,3} )?[<"']?(?:US-IP|US|ASKED)[>"']?:?) ?\(([^()]* [^()]*)\)$/
+/** A name at the begin of what is said, with its cause in brackets. */
+const NAME_THEN_ASIDE =
+  /(?<=(?:^|[:："”,]|- |\d\d)(?:[^\p{L}]|US|IP){0,16})((?:US-IP|US|ASKED)\b[>"']{0,2}(?: ?[([](?:US-)?IP[)\]])?:?) ?\(([^()]* [^()]*)\)/gu
 
 export type Sentence = { readonly text: string; readonly isAdvice: boolean }
 
@@ -50,6 +51,7 @@ export type Sentence = { readonly text: string; readonly isAdvice: boolean }
  */
 export const sentencesOf = (marked: string): readonly Sentence[] =>
   marked
+    .replace(/^\[([^[\]]* [^[\]]*)\]$/, '$1')
     .replace(NAME_THEN_ASIDE, '$1 $2')
     .replace(/(?<=\b(?:US-IP|US|ASKED|DOMAIN)>?)\?(?=\s)/g, '')
     .replace(/ ?\(([^()]* [^()]*)\)/g, (aside, words: string) => (OF_SENDER.test(words) ? aside : `; ${words}; `))
@@ -77,6 +79,10 @@ const OPENING = new RegExp(`^ ?(?:(?:${PHRASE})(?: |$))+$`)
 /** Whether a sentence has only words that open a refusal and state no cause. */
 export const isOpening = (sentence: string): boolean => OPENING.test(sentence.replace(/[^\p{L}-]+/gu, ' '))
 
+/** A mark of ours in square brackets at the begin of a sentence that is about it. */
+const BRACKETED_SUBJECT =
+  /(?<=(?:^|[:："\]>])[^\p{L}]{0,30})\[(US(?:-IP)?)\](?=: | (?:is|was|has|does|do|cannot|can't|not|never|unknown|rejected|refused)\b)/u
+
 /** A mark of ours in brackets, behind the word of a client, or as a client's name with its address. */
 const ASIDE =
   /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|\b(?:from|by|client|connections?|via|through|(?<=[\p{L}\d)\]>]\s)(?<!\b(?:the|your|la|l'|su|tu|sua|seu|votre|ihre|deine|il)\s)ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:(?<!\p{L})(?:от|с|из)|から|来自)\s?<?US(?:-IP)?\b/gu
@@ -96,8 +102,8 @@ export const isOurHost = (sentence: string): boolean => !sentence.includes('ASKE
 export function namesUs(sentence: string): boolean {
   if (sentence.includes('ASKED') || CLIENT_RELAY.test(sentence)) return false
   if (OURS.test(sentence)) return true
-  const rest = sentence.includes('US') ? sentence.replace(ASIDE, '') : ''
-  return rest.includes('US') && /\p{Ll}{2}|\p{Lo}{2}/u.test(rest)
+  const rest = sentence.includes('US') ? sentence.replace(BRACKETED_SUBJECT, '$1').replace(ASIDE, '') : ''
+  return rest.includes('US') && (/\p{Ll}{2}|\p{Lo}{2}/u.test(rest) || isOurName(rest))
 }
 
 /** Whether a text is one of our names and nothing else, so that its code is about us. */
