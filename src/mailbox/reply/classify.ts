@@ -191,6 +191,10 @@ const OF_OUR_ADDRESS: Partial<Record<Reason, Reason>> = {
   recipient_throttled: 'rate_limited',
 }
 
+/** What a word about a mailbox means where our sender is its subject. */
+const ofSender = (read: Read | undefined): Reason =>
+  read?.reason === 'recipient_throttled' ? 'rate_limited' : 'sender_refused'
+
 /** Our address is what is blocked, whatever for. */
 const IS_BLOCKED = /US-IP\W{1,4}(?:\p{L}{1,12} ){0,2}(?:bloqu|block|reject|refus|denied|bann|gesperr|zablok|geblok)/u
 /** A sentence about us never speaks of the mailbox: its reason is one about us, whatever its words. */
@@ -206,7 +210,7 @@ function readSentence(text: string, codes: Codes): Read | undefined {
   const isOurs = about !== 'recipient' && about !== 'domain'
   if (read && isOurs && (read.reason !== 'policy' || !IS_BLOCKED.test(text))) return read
   if (!/US-IP/.test(text) || /US(?!-IP)/.test(text))
-    return read || text.includes('US') ? { reason: 'sender_refused' } : undefined
+    return read || text.includes('US') ? { reason: ofSender(read) } : undefined
   if (read) return { reason: OF_OUR_ADDRESS[read.reason] ?? 'source_blocked' }
   return /\b(?:to|for) US-IP/.test(text) && !/\b(?:talk|speak|listen)/.test(text)
     ? { reason: 'reverse_dns_required' }

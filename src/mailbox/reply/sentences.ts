@@ -115,8 +115,8 @@ export const FAILED_RECIPIENTS =
 /** The asked mailbox and what is said of it. */
 export const ASKED_UNKNOWN =
   /ASKED(?:(?!US).){0,60}\b(?:no such (?:user|mailbox|recipient|account)|(?:user|recipient|mailbox) (?:is )?unknown)\b/
-/** A refusal whose cause is said behind a colon. */
-export const REFUSED_BECAUSE = /\b(?:rejected|refused|denied|not accepted|not delivered): /
+/** A refusal whose cause is said behind it. */
+export const REFUSED_BECAUSE = /\b(?:rejected|refused|denied|not accepted|not delivered)(?:: | because )/
 /** An explicit word about the mailbox, which stands behind a word about relaying, too. */
 export const NO_SUCH_USER =
   /\bno such (?:user|mailbox|recipient|account)\b|\b(?:user|recipient|mailbox) (?:is )?unknown\b/

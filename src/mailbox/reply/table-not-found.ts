@@ -40,7 +40,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   gone(
     'mailbox_not_found',
     new RegExp(
-      `\\b${BOX}(?: name| address| id)?[\\s:<>"'(),.\\][-]{1,8}(?:\\S{1,64} )?(?:is |was |are |has been )?(?:unkn?own|unrecogni[sz]ed|not known|unregistered|not registered|non-?exist[ae]nt|inexistent|invalid|not valid|not a valid|incorrect|no longer (?:available|here|with|at|exists?)|not listed|not (?:a )?local|marked as invalid|not (?:available|present|defined|hosted) (?:here|on this|at this|in this)|rejected as invalid|isn't (?:here|known|valid|available)|not (?:here|in (?:our|the|this|my)))\\b`,
+      `\\b${BOX}(?: name| address| id)?[\\s:<>"'(),.\\][-]{1,8}(?:\\S{1,64} )?(?:is |was |are |has been )?(?:unkn?own|unrecogni[sz]ed|not known|unregistered|not registered|non-?exist[ae]nt|inexistent|invalid|not valid|not a valid|incorrect|no longer (?:available|here|with|at|exists?)|not listed|not (?:a )?local|marked as invalid|not (?:available|present|defined|hosted) (?:here|on this|at this|in this)|rejected as invalid|isn't (?:here|known|valid|available)|not (?:here|(?:in|on) (?:our|the|this|my)))\\b`,
     ),
     'Postfix, Proofpoint',
     '550 5.1.1 <user@example.co.jp>: Recipient address rejected: User unknown in virtual mailbox table',
