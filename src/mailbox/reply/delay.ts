@@ -19,6 +19,7 @@ const BARE = /\b(?:retry(?:.?(?:after|time|in))?|wait)[=:] ?(\d{1,6})\b/
 
 /** Numbers in words, with their values; articles only behind a word of waiting. */
 const NUMBERS: readonly (readonly [value: number, words: string])[] = [
+  [0.25, 'a quarter of an'],
   [0.5, 'half an|einer halben|une demi-?|media|mezz|meia|pol'],
   [1, 'one|einer|une|una|uma|jedn[aą]|een|(?<=(?:in|after|within|wait|for|at least) )an?'],
   [2, 'two|zwei|deux|dos|due|duas|dwie|twee|два|две'],

@@ -13,7 +13,6 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ['tls_required', '421-4.7.29 This mail was rate limited because it came over a non-TLS connection. - gsmtp'],
     ['tls_required', '454 4.7.5 Certificate of the server is not verified, DANE is required for example.org'],
     ['tls_required', '450 4.7.323 tlsa-invalid: The domain did not validate'],
-    ['rate_limited', '451 4.7.500 Server busy. Please try again later from [192.0.2.1]. (S77714)'],
     ['rate_limited', '421 Too many concurrent SMTP connections from this client; please try again later'],
     ['rate_limited', '451 Ratelimit exceeded for mailbox verify-1@probe.example, try again later'],
     ['source_blocked', '550 5.7.0 Local Policy Violation - PRS score of 192.0.2.1 is too low'],

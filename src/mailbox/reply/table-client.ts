@@ -27,7 +27,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'reverse_dns_required',
-    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookups?|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
+    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookups?|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\b(?:fc)?r-?dns\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
     'AT&T, Sendmail',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
   ),
@@ -51,6 +51,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
     'postgrey, French, Spanish, German, Italian, Portuguese, Polish, Russian, Japanese, Chinese hosts, milters',
     '450 4.2.0 <user@example.org>: Recipient address rejected: Greylisted, see http://postgrey.schweikert.ch/help/example.org.html',
   ),
+  usForNow('greylisted', /\bfirst (?:contact|encounter)\b/, 'milters', '451 First contact, please come back later'),
   usForNow(
     'greylisted',
     /\bpolic(?:y|ies) (?:rejection|restriction|reject)\b[\W_]{0,6}(?:please )?(?:try|retry|come back)\b.{0,20}$/,
@@ -73,7 +74,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'helo_refused',
-    /\b(?:helo|ehlo)(?:\b|host|name)/,
+    /\b(?:helo|ehlo)(?:\b|host|name)|\bintroduc\w{1,3} (?:your|it)self\b/,
     'Postfix',
     '504 5.5.2 <localhost>: Helo command rejected: need fully-qualified hostname',
   ),

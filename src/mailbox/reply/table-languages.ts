@@ -10,17 +10,17 @@ type Words = {
   /** Directly before such a word: there is none. */
   readonly no?: string
   /** Behind or before such a word: it is full. */
-  readonly full: string
+  readonly full?: string
   /** What it calls the room of a mailbox, which is full. */
   readonly space?: string
   /** Behind such a word: it is disabled. */
-  readonly off: string
+  readonly off?: string
   /** Behind such a word: it was deleted. */
-  readonly gone: string
+  readonly gone?: string
   /** Whole phrases: there is no room left. */
-  readonly room: string
+  readonly room?: string
   /** Whole phrases: nobody of that name is known, or the person has left. */
-  readonly nobody: string
+  readonly nobody?: string
 }
 
 const LANGUAGES: Readonly<Record<string, Words>> = {
@@ -232,17 +232,49 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     nobody:
       'ilyen nevu|nem dolgozik|nu mai lucreaza|nimeni cu (?:acest|numele)|(?:nitko|niko) (?:s|sa|pod) tim|vise ne radi|ne dela vec|nebedirba|nestrada|ei toota',
   },
+  'Catalan, Basque, Galician, Maltese': {
+    box: 'usuari\\w{0,2}|utent|bustia|adreca|compte|erabiltzaile\\w{0,2}|postontzi\\w{0,2}|usuario|caixa',
+    absent: 'no existeix|desconegut|no trobat|no s.ha trobat|ez da (?:existitzen|aurkitu)|ezezagun|n[ou]n e(?:x)?iste',
+    full: 'plena?\\b|betea?\\b',
+    off: 'desactivat|desgaitu',
+    gone: 'suprimit|eliminat|ezabatu',
+  },
+  'Latvian, Lithuanian, Estonian, Icelandic': {
+    box: 'lietotaj\\w|pastkast\\w|adres\\w{0,3}|vartotoj\\w{1,2}|pasto dezut\\w{1,2}|kasutaja\\w?|postkast|notandi\\w{0,2}|postholf\\w{0,2}|netfang',
+    absent:
+      'nav atrast|neeksiste|nepastav|nezinam|nerast|neegzistuo|nezinom|ei leitud|puudub|tundmatu|fannst ekki|er ekki til|othekkt',
+    full: 'piln\\w\\b|tais\\b|fullt?\\b',
+    off: 'bloket|uzblokuot|suletud|lokad',
+    gone: 'dzest|istrint|kustutat|eytt',
+  },
+  'Albanian, Azerbaijani, Uzbek, Swahili, Filipino, Malay, Irish, Welsh': {
+    box: 'perdorues\\w|llogaria|istifad[eə]ci|foydalanuvchi|mtumiaji|anwani|kisanduku|gumagamit|mailbox|pengguna|penerima|peti mel|usaideoir|defnyddiwr',
+    absent:
+      'nuk ekziston|nuk u gjet|i panjohur|tap[ıi]lmad[ıi]|movcud deyil|topilmadi|mavjud emas|hayupo|haipatikani|hakupatikana|hindi (?:umiiral|mahanap)|tidak (?:dijumpai|wujud)|nil .{0,16}ann|ddim yn bodoli',
+    no: 'walang (?:ganoong )?',
+    full: 'plot|dolu|puno|penuh|imejaa|lan\\b',
+  },
+  'Kazakh, Georgian, Armenian, Macedonian': {
+    box: 'пайдаланушы|мекенжай|корисник|сандаче|მომხმარებელ|მისამართ|օգտատեր|օգտվող|հասցե',
+    absent: 'табылмады|жоқ|не постои|непознат|არ არსებობს|ვერ მოიძებნა|գոյություն չունի|չի գտնվել',
+    full: 'толы|полно|სავსეა|լցված',
+  },
+  'Hindi, Bengali, Tamil': {
+    box: 'उपयोगकर्ता|पता|खाता|मेलबॉक्स|इनबॉक्स|ব্যবহারকারী|ঠিকানা|মেইলবক্স|பயனர்|முகவரி|அஞ்சல்பெட்டி',
+    absent: 'मौजूद नहीं|नहीं मिला|अज्ञात|পাওয়া যায়নি|নেই|অজানা|இல்லை|காணப்படவில்லை',
+    full: 'भर|পূর্ণ|ভর|நிரம்ப',
+  },
 }
 
-/** One pattern of all languages. Words in Latin letters begin at a boundary; others have shorter gaps. */
-const inAll = (write: (words: Words, gap: string) => string): RegExp =>
+/** One pattern of all languages that write something. Words in Latin letters begin at a boundary; others have shorter gaps. */
+const inAll = (write: (words: Words, gap: string) => readonly (string | undefined)[]): RegExp =>
   new RegExp(
     Object.values(LANGUAGES)
-      .map((words) =>
-        /^[a-z]/.test(words.box)
-          ? `\\b(?<!\\bip[ -])(?:${write(words, '.{0,50}')})`
-          : `(?<!ip[ -]?)(?:${write(words, '.{0,24}')})`,
-      )
+      .flatMap((words) => {
+        const isLatin = /^[a-z]/.test(words.box)
+        const parts = write(words, isLatin ? '.{0,50}' : '.{0,24}').filter((part) => part !== undefined)
+        return parts.map((part) => (isLatin ? `\\b(?<!\\bip[ -])(?:${part})` : `(?<!ip[ -]?)(?:${part})`))
+      })
       .join('|'),
     'u',
   )
@@ -255,25 +287,27 @@ const row = (reason: Reason, pattern: RegExp, codes: ReplyRow['codes'], reply: s
 
 export const FULL_ABROAD = row(
   'mailbox_full',
-  inAll(
-    ({ box, full, room, space = box }, gap) =>
-      `(?:${box}|${space})${gap}(?:${full})|(?:${full}).{0,30}\\b(?:${box})|(?<!${HOST_WORD}.{0,40})(?:${room})(?!.{0,60}${HOST_WORD})`,
-  ),
+  inAll(({ box, full, room, space = box }, gap) => [
+    full && `(?:${box}|${space})${gap}(?:${full})|(?:${full}).{0,30}\\b(?:${box})`,
+    room && `(?<!${HOST_WORD}.{0,40})(?:${room})(?!.{0,60}${HOST_WORD})`,
+  ]),
   'any',
   '552 5.2.2 Das Postfach des Empfaengers ist voll',
 )
 export const DISABLED_ABROAD = row(
   'mailbox_disabled',
-  inAll(({ box, off }, gap) => `(?:${box})${BOX_ONLY}${gap}(?:${off})`),
+  inAll(({ box, off }, gap) => [off && `(?:${box})${BOX_ONLY}${gap}(?:${off})`]),
   '5xx',
   '550 5.2.1 La cuenta ha sido deshabilitada',
 )
 export const NOT_FOUND_ABROAD = row(
   'mailbox_not_found',
-  inAll(
-    ({ box, absent, gone, nobody, no }, gap) =>
-      `(?:${box})${gap}(?:${absent}|${gone})|${nobody}${no === undefined ? '' : `|(?:${no}) ?(?:${box})`}`,
-  ),
+  inAll(({ box, absent, gone, nobody, no }, gap) => [
+    `(?:${box})${gap}(?:${absent})`,
+    gone && `(?:${box})${gap}(?:${gone})`,
+    nobody,
+    no && `(?:${no}) ?(?:${box})`,
+  ]),
   '5xx',
   '550 5.1.1 Adresse d au moins un destinataire invalide. OFR_416 [416]',
 )

@@ -12,7 +12,7 @@ const BOX =
 export const NOT_FOUND: readonly ReplyRow[] = [
   gone(
     'null_mx',
-    /\bnull ?mx\b|\bdoes(?: not|n't) (?:receive|accept) (?:any )?e?-?mail according|\b556\b/,
+    /\bnull ?mx\b|\bmx 0 ["']?\.(?!\d)|\bdoes(?: not|n't) (?:receive|accept) (?:any )?e?-?mail according|\b556\b/,
     'Gmail',
     "556 5.1.10 The domain example.org doesn't receive email according to the administrator: returned Null MX https://www.rfc-editor.org/info/rfc7505",
   ),
@@ -24,7 +24,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'domain_not_found',
-    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\bno mail (?:hosts?|servers?|exchangers?) for\b|\bno mx (?:record )?for DOMAIN|\bdomain (?:is )?not (?:in use|used)\b|\b(?:unknown|invalid|bad|non-?exist[ae]nt) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|unroutable (?:mail )?domain|unrouteable (?:mail )?domain|no route found to (?:the )?(?:domain|host)|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|unknown (?:to|here)|not reachable|is invalid|non-?existent)|domain owner has changed|\bmx records? points? to (?:non-?existent|local)|\brecord indicated no\b|\bno match\w{0,2} to nameserver|\bhost (?:address )?look-?ups? failed permanently|\brecipient domain must exist/,
+    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\bno mail (?:hosts?|servers?|exchangers?) for\b|\bno mx (?:record )?for DOMAIN|\bdomain (?:is )?not (?:in use|used)\b|\b(?:unknown|invalid|bad|non-?exist[ae]nt) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|unroutable (?:mail )?domain|unrouteable (?:mail )?domain|no route found to (?:the )?(?:domain|host)|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|unknown (?:to|here)|not reachable|is invalid|non-?existent)|domain owner has changed|\bdomain\b.{0,30}\bhas (?:expired|lapsed)\b|\bmx records? points? to (?:non-?existent|local)|\brecord indicated no\b|\bno match\w{0,2} to nameserver|\bhost (?:address )?look-?ups? failed permanently|\brecipient domain must exist/,
     'GMX',
     '554 The mail could not be delivered to the recipient because the domain is not reachable. Please check the domain and try again',
   ),
@@ -106,7 +106,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
 
   gone(
     'mailbox_not_found',
-    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account|address) (?:is )?not (?:present|registered|provisioned|configured|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b(?! you)|\bknow (?:nobody|no ?one)\b|\buser path (?:no|does not) exist|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:(?:was )?not found|(?:is )?not (?:used|in use))\.?$|\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
+    /\b(?:can't|cannot|could not|couldn't|unable to) open (?:the |a )?(?:mailbox|inbox|maildir) (?:for|of)\b|\bvalid notes mail file\b|\binvalid final delivery\b|\bno e-?mail address (?:is )?registered|\bnot present in (?:the |our )?directory|\b(?:mailbox|user|recipient|account|address) (?:is |has )?not (?:been )?(?:present|registered|provisioned|configured|created|set up)\b|\bmissing (?:home|mail) ?directory|\bnever heard of\b(?! you)|\bknow (?:nobody|no ?one)\b|\buser path (?:no|does not) exist|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:is )?no longer (?:on server|with (?:us|the company)|employed)|^(?:5\.\d\.\d{1,3} )?(?:<>:? )?(?:(?:was )?not found|(?:is )?not (?:used|in use))\.?$|\b(?:can ?not|can't|do not|don't|does not|doesn't|will not|won't|unable to) (?:deliver|accept|handle|process|receive|take) (?:any )?(?:(?:e-?)?mails?|messages?) (?:for|to) (?:that|this|such an?) (?:user|mailbox|recipient|account|person|address)\b/,
     'Sendmail, Domino, SVR4 mailers',
     "550 5.1.1 Can't open mailbox for user",
   ),
@@ -144,7 +144,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\brcpthosts\b|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|DOMAIN is not (?:one of|among|an?)? ?(?:our|my|the|local|hosted|known)\b|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
+    /\brcpthosts\b|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|DOMAIN is not (?:one of|among|an?)? ?(?:our|my|the|local|hosted|known|domain (?:that )?(?:we|i))\b|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
     'Qmail',
     "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
   ),

@@ -39,7 +39,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\breputation\b|\bkarma\b|\bscore of \[?(?:US-)?IP\b|\bUS-IP\]? (?:is |was )?not (?:allowed|permitted|authori[sz]ed|welcome)\b|\bip suspected\b|refused to talk to me|\btoo (?:many|much) spams?\b|\bspams? (?:\w{1,12} ){0,2}from (?:your|this|the) (?:ip|host|server|network|address|mta)|\bunusual (?:sending |traffic |mail |outgoing |email )?(?:activity|pattern|behaviou?r)|\bsuspicious (?:sending |traffic )?activity/,
+    /\breputation\b|\bkarma\b|\bscore of \[?(?:US-)?IP\b|\bsender score\b|\bspammer \[?(?:US-)?IP\b|\b(?:mail|connections?) from as ?\d{1,10}\b|\bUS-IP\]? (?:is |was )?not (?:allowed|permitted|authori[sz]ed|welcome)\b|\bip suspected\b|refused to talk to me|\btoo (?:many|much) spams?\b|\bspams? (?:\w{1,12} ){0,2}from (?:your|this|the) (?:ip|host|server|network|address|mta)|\bunusual (?:sending |traffic |mail |outgoing |email )?(?:activity|pattern|behaviou?r)|\bsuspicious (?:sending |traffic )?activity/,
     'Microsoft 365, Free, Zoho',
     '451 4.7.650 The mail server [192.0.2.25] has been temporarily rate limited due to IP reputation. For e-mail delivery information, see https://postmaster.live.com (S3113)',
   ),
@@ -51,7 +51,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /\bagain later from \[?(?:US-)?IP\b|\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:smtp |inbound |tcp )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much(?! load)|fast|quick(?:ly)?|frequent|often)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
+    /\bconcurrency limit\b|\bsending (?:allowance|limit)\b|\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:smtp |inbound |tcp )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much(?! load)|fast|quick(?:ly)?|frequent|often)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
     'Gmail',
     '421 4.7.28 [192.0.2.1] Our system has detected an unusual rate of unsolicited mail originating from your IP address. To protect our users from spam, mail sent from your IP address has been temporarily rate limited. - gsmtp',
   ),
@@ -90,7 +90,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\b(?:rbl|dnsbl|rhsbl|uribl|drbl)s?\b|(?:^|\bIP\b.{0,12}\b)listed (?:in|at|on|by)\b|\b[sx]bl listing|black ?-?list|block ?-?list|block listed|\bschwarze\w? liste|\blistas? negras?\b|\bliste noire|\blist[ae] ner[ae]\b|\blista preta|\bczarn\w{1,3} li[sś]|ч[её]рн\S{2,3} спис|\bkara liste|deny ?-?list|black ?-?hole|ban ?list|\bbanned\b|on (?:our|a|the) (?:local )?(?:block|black|deny|spam)/,
+    /\b(?:rbl|dnsbl|rhsbl|uribl|drbl)s?\b|(?:^|\bIP\b.{0,12}\b)listed (?:in|at|on|by)\b|\b[sx]bl listing|black ?-?list|block ?-?list|block listed|\bschwarze\w? liste|\blistas? negras?\b|\bliste noire|\blist[ae] ner[ae]\b|\blista preta|\bczarn\w{1,3} li[sś]|ч[её]рн\S{2,3} спис|\bkara liste|deny ?-?list|black ?-?hole|ban ?list|\bbanned\b|on (?:our|a|the) (?:local )?(?:block|black|deny|spam|drop|reject)/,
     'Web.de',
     '550 <user@web.de>: IP address is block listed',
   ),
