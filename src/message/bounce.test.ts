@@ -557,6 +557,44 @@ joe@receiver.example:
     [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true }],
     false,
   ],
+  [
+    'iCloud, whose notice names the Message-ID first',
+    notice(
+      'postmaster@receiver.example',
+      'Delivery Notification: Delivery has failed',
+      'Your message cannot be delivered.\n\n  Message-id: <m1@foundry.example>\n\n  Recipient address: joe@receiver.example\n  Reason: Remote SMTP server has rejected address\n  Diagnostic code: smtp;550 5.2.1 mailbox disabled',
+    ),
+    [{ address: 'joe@receiver.example', action: 'failed', about: ['mailbox'], permanent: true }],
+    false,
+  ],
+  [
+    'ezmlm, whose warning is about a failure',
+    notice(
+      DAEMON,
+      'ezmlm warning',
+      'Messages to you seem to have been bouncing.\n\n<joe@receiver.example>:\n192.0.2.9 failed after I sent the message.\nRemote host said: 550 5.7.1 spam content rejected',
+    ),
+    [{ address: 'joe@receiver.example', action: 'failed', about: ['message'], permanent: true }],
+    false,
+  ],
+  [
+    'Outlook, as it is copied from the program',
+    Buffer.from(
+      "Your message did not reach some or all of the intended recipients.\n\n      Subject: Figures\n      Sent: 26.11.2026 10:00\n\nThe following recipient(s) cannot be reached:\n\n      'joe@receiver.example' on 26.11.2026 10:00\n            550 5.1.1 User unknown",
+    ),
+    [{ address: 'joe@receiver.example', action: 'failed', about: ['mailbox'], permanent: true }],
+    false,
+  ],
+  [
+    'T-Online, of a mailbox whose contract was ended',
+    notice(
+      DAEMON,
+      'Nachricht nicht zugestellt',
+      'Nicht zugestellt:\n\n  joe@receiver.example\n\nGrund: Der Empfänger hat sein Postfach gekündigt.',
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true }],
+    false,
+  ],
 ])('reads the notice of %s', (_, octets, recipients, isReturned) => {
   const bounce = read(octets)
   expect(faultsOf(bounce, recipients)).toEqual([])
@@ -568,6 +606,26 @@ it.each([
   [
     'an automatic reply',
     notice('Joe <joe@receiver.example>', 'Automatic reply', 'I am away. Delivery of parcels failed.'),
+  ],
+  [
+    'an automatic reply that says that nobody reads the message',
+    Buffer.from(
+      notice(
+        'Joe <joe@receiver.example>',
+        'Your message',
+        'It was not delivered to me. Write to team@receiver.example.',
+      )
+        .toString()
+        .replace('Date:', 'Auto-Submitted: auto-replied\r\nDate:'),
+    ),
+  ],
+  [
+    'a challenge',
+    Buffer.from(
+      notice('Joe <joe@receiver.example>', 'Confirm', 'Your message has been delayed until you click this link.')
+        .toString()
+        .replace('Date:', 'Auto-Submitted: auto-replied\r\nDate:'),
+    ),
   ],
   ['a digest of a quarantine', notice('postmaster@x.example', 'Held', 'joe@x.example  Offer  score 5.1.2')],
   ['a newsletter of a postmaster', notice('postmaster@x.example', 'News', 'Write to\n\nsales@x.example\n\nfor more.')],
@@ -600,6 +658,11 @@ it.each([
   ['Error code: 552\r\n\r\nMessage: mailbox full', '552 mailbox full'],
   ['Erreur SMTP 550 :\nboîte pleine', '550 boîte pleine'],
   ['550\n5.1.1 no such user', '550 5.1.1 no such user'],
+  [
+    'The mail server responded:\n5.7.1 <joe@receiver.example>: Relay access denied',
+    '5.7.1 <joe@receiver.example>: Relay access denied',
+  ],
+  ['SMTP Error: recipients failed: joe@receiver.example: 5.7.1 not authenticated', '5.7.1 not authenticated'],
 ])('%j is one reply', (text, reply = text) => expect(replyIn(text)?.trim()).toBe(reply))
 it.each([
   'Subject: 550\n\nx',

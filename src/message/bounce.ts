@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { HeavyKind } from '../lane/heavy.ts'
 import { type Explanation, explainReply } from '../mailbox/reply/explain.ts'
 import { contentOf, type Mime, type Part, parseMime } from './mime.ts'
@@ -123,6 +124,9 @@ export function replyIn(pasted: string): string | undefined {
 }
 const MESSAGE_FIELD =
   /^[ \t]*(?:return-path|received|authentication-results|dkim-signature|from|to|subject|date|message-id|mime-version|content-type):[ \t]/im
+/** A field that no notice in words repeats. */
+const HEADER_FIELD =
+  /^[ \t]*(?:return-path|received|authentication-results|dkim-signature|mime-version|content-type):[ \t]/im
 /** A code at the end of a line, by itself or behind a label, whose words are on the next one. */
 const CODE_LINE =
   /^(?:[^\n]{0,80}\b(?:\p{L}{0,12}-?code|c[oó]digo|codice|kod|error|erreur|errore|\p{L}{0,12}fehler|fout|status)\b[^\n\d]{0,20}|[ \t]*)([45]\d\d)[ \t.:]*\r?\n\s*(?:(?:error )?(?:message|text|description|reason|details?|response|meldung|explanation)[ \t]*[:=][ \t]*)?(?=\S)/imu
@@ -134,6 +138,8 @@ const REFUSAL = new RegExp(
     '(?:^|\\n)[ \\t"\'(]{0,8}(?=[45]\\d\\d[ -]\\S)',
     '|\\b(?:said|says|replied|responded|returned|response|reply|answer|error|server|status|smtp|rcpt|rejected|diagnostic|sagte|meldet|repondu|répondu|respondió|ответил|返信|応答)\\b[^\\n]{0,120}?[\\s:;\'"(](?=[45]\\d\\d[ -]\\S)',
     '|[\\s:;\'"(=](?=[45]\\d\\d[ -]#?[45]\\.\\d{1,3}\\.\\d{1,3}\\b)',
+    '|:[ \\t]*\\n[ \\t]*(?=[45]\\.[0-7]\\.\\d{1,3} \\S)',
+    '|\\b(?:error|failed|responded|replied|said)\\b[^\\n]{0,200}?: (?=[45]\\.[0-7]\\.\\d{1,3} \\S)',
     '|\\bdsn=(?=[45]\\.\\d{1,3}\\.\\d{1,3}, stat=)',
     ')',
   ].join(''),
@@ -150,7 +156,8 @@ const withoutTail = (text: string): string => text.replace(TAIL, '').trimEnd()
 export function readPasted(pasted: string): Bounce | undefined {
   const fieldAt = MESSAGE_FIELD.exec(pasted)?.index
   const copy = COPY.exec(pasted.slice(0, fieldAt))
-  if (fieldAt !== undefined && !copy) return undefined // a message
+  const isAbout = fieldAt !== undefined && saysFailed(pasted.slice(0, fieldAt)) && !HEADER_FIELD.test(pasted)
+  if (fieldAt !== undefined && !copy && !isAbout) return undefined // a message
   const words = pasted.slice(0, copy?.index)
   if (!REPLY.test(words) && (saysFailed(words) || REPORT_FIELD.test(words))) {
     const returned = copy ? returnedOf(Buffer.from(copyBehind(pasted, copy))) : undefined
@@ -273,7 +280,10 @@ function noticeOf({ body }: Mail, part: Part | undefined): readonly [notice: str
   const content = contentOf(body, part, MAX_NOTICE)
   const octets = content.toString('latin1')
   const line = COPY.exec(octets)
-  const words = decoded(line ? content.subarray(0, line.index) : content, part.charset).replaceAll('\r\n', '\n')
+  const announced = line ? content.subarray(0, line.index) : content
+  // Many programs leave out the character set of their words.
+  const charset = part.charset === 'us-ascii' && isUtf8(announced) ? 'utf-8' : part.charset
+  const words = decoded(announced, charset).replaceAll('\r\n', '\n')
   const notice = part.type === 'text/html' ? textOfHtml(words) : words
   if (!line) return [notice, NOTHING]
   return [notice, Buffer.from(copyBehind(octets, line), 'latin1')]
@@ -299,16 +309,20 @@ const COPY =
   /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|\|-{3,} ?message (?:text|header) follows|original message follows|original message headers:|the header of the original message)/im
 const DAEMON = /mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
 const FAILED =
-  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|was ?n[o']t (?:able to deliver|delivered)|did not reach (?:some|all|any)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
 
 const isFromDaemon = ({ fields }: Mail): boolean =>
   DAEMON.test(written(fields, 'from')) ||
   written(fields, 'return-path') === '<>' ||
   written(fields, 'x-failed-recipients') !== ''
-const tellsFailure = ({ fields }: Mail, notice: string): boolean =>
-  written(fields, 'x-failed-recipients') !== '' ||
-  saysFailed(`${written(fields, 'subject')} ${notice}`) ||
-  (DAEMON.test(written(fields, 'from')) && STATUS.test(notice))
+function tellsFailure({ fields }: Mail, notice: string): boolean {
+  if (written(fields, 'x-failed-recipients') !== '') return true
+  const isDaemon = DAEMON.test(written(fields, 'from'))
+  if (isDaemon && STATUS.test(notice)) return true
+  // A person's automatic reply may say that nobody reads the message.
+  const isReply = !isDaemon && /^auto-replied\b/i.test(written(fields, 'auto-submitted').trim())
+  return !isReply && saysFailed(`${written(fields, 'subject')} ${notice}`)
+}
 const saysFailed = (words: string): boolean => FAILED.test(words.replace(/\s+/g, ' '))
 /** A status code in a notice of a server, whatever its language. */
 const STATUS = /(?:(?:^|[:(#'"])[ \t]*#?|\b[45]\d\d[ -]#?)[45]\.[1-7]\.\d{1,3}(?=[\s:;,)]|$)/m
@@ -322,7 +336,9 @@ function fromWords(fields: readonly Field[], notice: string, sender: string | un
     if (address.includes('@') && !blocks.has(address)) blocks.set(address, notice)
   if (blocks.size === 0) {
     const own = new Set([addressIn(written(fields, 'to')), addressIn(written(fields, 'from')), sender])
-    const named = [...notice.matchAll(new RegExp(ADDRESS, 'g'))].find(([, address]) => !own.has(address))
+    const named = [...notice.replace(/^[ \t]*message-?id:.*$/gim, '').matchAll(new RegExp(ADDRESS, 'g'))].find(
+      ([, address]) => !own.has(address),
+    )
     if (named) blocks.set(named[1]!, notice)
   }
   const isDelayed = DELAYED.test(written(fields, 'subject')) || DELAYED.test(notice.slice(0, 2_000))
@@ -333,7 +349,7 @@ function fromWords(fields: readonly Field[], notice: string, sender: string | un
     const remoteMta = REMOTE.exec(block)
     const told = {
       address,
-      action: isDelayed ? ('delayed' as const) : ('failed' as const),
+      action: isDelayed && !/^5\d\d/.test(text) ? ('delayed' as const) : ('failed' as const),
       ...(remoteMta && { remoteMta: remoteMta[1] ?? remoteMta[2]! }),
     }
     return [recipientOf(text, told, { sender })]
@@ -345,9 +361,9 @@ const REMOTE =
 const ADDRESS = '<?([^\\s<>()"\',;:@：，。；（）「」【】、]{1,64}@[A-Za-z0-9][\\w.-]{0,250}[A-Za-z0-9])>?'
 /** A line that begins with an address, which the next lines are about. */
 const ADDRESS_LINE = new RegExp(`^[ \\t]*(?:\\d{3} )?${ADDRESS}[ \\t]*(?::|\\.\\.\\.|\\(|$)(.*)$`)
-/** MDaemon: `Failed address: joe@example.org`. */
+/** MDaemon: `Failed address: joe@example.org`; iCloud: `Recipient address: joe@example.org`. */
 const LABELLED_LINE = new RegExp(
-  `^[ \\t]*(?:failed|rejected) (?:address|recipient)(?:es|s)?:[ \\t]*${ADDRESS}[ \\t]*$`,
+  `^[ \\t]*(?:failed |rejected |undeliverable |original |recipient )?(?:e-?mail )?(?:address|recipient)(?:es|s)?:[ \\t]*${ADDRESS}[ \\t]*$`,
   'i',
 )
 /** IMail: `Unknown user: joe@example.org`. */

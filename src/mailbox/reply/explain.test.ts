@@ -26,6 +26,7 @@ it.each<[text: string, about: About, permanent: boolean, code: number | undefine
   ['550 5.1.8 <ann@foundry.example>: Sender address rejected: Domain not found', 'sender_address', true, 550, '5.1.8'],
   ['554 5.7.1 Client host [192.0.2.1] blocked using zen.spamhaus.org', 'sending_host', true, 554, '5.7.1'],
   ['550 5.7.25 Client host has no PTR record', 'sending_host', true, 550, '5.7.25'],
+  ['530 5.7.57 Client not authenticated to send mail', 'sending_host', true, 530, '5.7.57'],
   ['552 5.3.4 Message size exceeds fixed limit', 'message', true, 552, '5.3.4'],
   ['523 5.2.3 too big for them', 'message', true, 523, '5.2.3'],
   ['554 5.7.1 Spam message rejected', 'message', true, 554, '5.7.1'],

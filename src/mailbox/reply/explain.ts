@@ -154,6 +154,11 @@ const EXPLANATIONS: Readonly<Partial<Record<Reason | Detail, Row>>> = {
     'The message did not pass the authentication that the receiver requires of your domain: SPF, DKIM or DMARC.',
     'Publish SPF, DKIM and DMARC for the domain of the From address, and sign the mail of every host that sends for it.',
   ],
+  login_required: [
+    'sending_host',
+    'The server takes this mail only from who logs in (SMTP authentication).',
+    'Set the user name and the password of the account in the program or server that sent it.',
+  ],
   sender_refused: [
     'sender_address',
     'The server refuses the sender address: it does not exist, cannot receive replies, or is blocked there.',

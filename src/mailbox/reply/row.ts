@@ -21,7 +21,7 @@ export type ReplyRow = {
 }
 
 /** What the reasons `sender_refused` and `policy` have in them. */
-export type Detail = 'unauthenticated' | 'message_size' | 'message_content'
+export type Detail = 'unauthenticated' | 'login_required' | 'message_size' | 'message_content'
 
 /** A row in one line: reason, pattern, sender, example reply. */
 type WriteRow = (reason: Reason, pattern: RegExp, seen: string, reply: string, detail?: Detail) => ReplyRow

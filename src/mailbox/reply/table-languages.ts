@@ -42,7 +42,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     no: 'unbekannte\\w?|keine?n?(?: solche\\w?)?',
     full: 'voll|uberfullt|ausgelastet|uberschritten|erschopft|aufgebraucht|belegt',
     space: 'speicher\\w{0,12}',
-    off: 'gesperrt|deaktiviert|inaktiv|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv|ruht\\b',
+    off: 'gesperrt|deaktiviert|inaktiv|gekundigt|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv|ruht\\b',
     gone: 'gelo(?:e)?scht|entfernt|aufgegeben|aufgehoben',
     room: 'kein(?:en)? (?:freie[rn]? )?(?:platz|speicher\\w{0,5}) (?:mehr|frei|vorhanden)|quillt',
     nobody:

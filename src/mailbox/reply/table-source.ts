@@ -186,9 +186,16 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /\bauth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|delivery not authori[sz]ed|not authori[sz]ed|turn on smtp auth|authentication failure/,
+    /\bauth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|turn on smtp auth|\bclient (?:was |is )?not authenticated\b/,
     'Exchange',
     '530 5.7.57 Client not authenticated to send mail. Authentication required',
+    'login_required',
+  ),
+  any(
+    'policy',
+    /delivery not authori[sz]ed|not authori[sz]ed|authentication failure/,
+    'hosts of several systems',
+    '550 5.7.1 Delivery not authorized',
   ),
   any(
     'source_blocked',
