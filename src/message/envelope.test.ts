@@ -323,6 +323,28 @@ Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx-inbound1.ess.aw
     trusted: ['ab2.outlook.office365.com'],
   },
   {
+    name: 'STRATO, which writes results as strato.com',
+    header: `Return-Path: <joe@a.example>
+Authentication-Results: strato.com; dmarc=pass (p=REJECT) header.from="a.example"; dkim=pass header.d="a.example"; spf=pass smtp.mailfrom="joe@a.example"
+Received: from mail.a.example ([45.53.1.1])
+ by smtpin.rzone.de (RZmta 54.1.0 OK) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:05 +0100 (CET)`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['strato.com'],
+  },
+  {
+    name: 'MDaemon, which writes the address of the client into another field; the one behind by is its own',
+    header: `Return-Path: <joe@a.example>
+Authentication-Results: mail.b.example; spf=pass smtp.mailfrom=joe@a.example
+Received: from mail.a.example by mail.b.example (45.53.9.9) (Cipher TLS1.3:AES-GCM:256) (MDaemon PRO v25.0.1)
+ with ESMTPS id md5001.msg; Mon, 23 Nov 2026 09:00:05 +0000
+X-MDRemoteIP: 45.53.1.1
+X-MDHelo: mail.a.example`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mail.b.example'],
+  },
+  {
     name: 'the second of two candidates is named: the line above it is of a host behind it',
     header: `Received: from fwd.c.example (fwd.c.example [45.53.9.9]) by mx.b.example (Postfix) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:06 +0000
 Received: from mail.a.example (mail.a.example [45.53.1.1]) by fwd.c.example (Postfix) with ESMTPS id 2; Mon, 23 Nov 2026 09:00:05 +0000`,

@@ -84,7 +84,7 @@ export function readArrival(
   given: GivenEnvelope | undefined,
 ): Arrival {
   const received = traceOf(fields, 'received').slice(0, MAX_HOPS)
-  const hops = received.map(({ place, field }) => ({ place, ...parseReceived(field) }))
+  const hops = received.map(({ place, field }) => ({ place, ...remoteOf(fields, place), ...parseReceived(field) }))
   const claims = traceOf(fields, 'authentication-results')
     .slice(0, MAX_RESULTS)
     .map(({ place, field }) => ({ place, ...parseAuthenticationResults(fieldBody(field)) }))
@@ -109,6 +109,16 @@ export function readArrival(
     results,
     receivers: given === undefined && (!border || receivedBy.length > 0) ? receiversIn(hops, border) : [],
   }
+}
+
+/** MDaemon writes the address of the client into a field of its own below its Received field. */
+function remoteOf(fields: readonly Field[], place: number): { readonly address?: Ip } {
+  if (!fields[place]!.raw.includes('(MDaemon')) return {}
+  const below = fields.slice(place + 1, place + 20)
+  const end = below.findIndex(({ name }) => name === 'received')
+  const field = below.slice(0, end < 0 ? undefined : end).find(({ name }) => name === 'x-mdremoteip')
+  const address = parseIp(field ? fieldBody(field).trim() : '')
+  return address.ok ? { address: address.value } : {}
 }
 
 type PlacedHop = Received & { readonly place: number }

@@ -35,6 +35,31 @@ describe('the form of a message', () => {
     ['CRLF', MAIL.replaceAll('\n', '\r\n'), 'message', MAIL.replaceAll('\n', '\r\n'), []],
     ['the header alone', HEAD, 'header_only', HEAD, [/header alone/]],
     ['and blank lines', `${HEAD}\n\n \n`, 'header_only', `${HEAD}\n\n \n`, [/header alone/]],
+    ...[
+      '\xc2\xa9 2026 Webmail GmbH | Impressum | Datenschutz',
+      'Help \xc2\xb7 Privacy policy \xc2\xb7 Terms of service',
+      'Aide\nMentions l\xc3\xa9gales\nPowered by Roundcube',
+      'Copy to clipboard\nCopyright 2026 A Webmail',
+    ].map(
+      (foot) =>
+        [
+          'the foot of a page',
+          `${HEAD}\n\n${foot}\n`,
+          'header_only',
+          `${HEAD}\n\n${foot}\n`,
+          [/header alone/],
+        ] as const,
+    ),
+    ...['Help', 'Privacy: see you.', 'OK'].map(
+      (text) => ['a short body', `${HEAD}\n${text}\n`, 'message', `${HEAD}\n${text}\n`, []] as const,
+    ),
+    [
+      'words behind a header that says base64',
+      `${HEAD}Content-Transfer-Encoding: base64\n\nShow all. Hide\n`,
+      'header_only',
+      `${HEAD}Content-Transfer-Encoding: base64\n\nShow all. Hide\n`,
+      [/header alone/],
+    ],
     ['blank lines in front', `\n\n${MAIL}`, 'pasted', MAIL, [/blank lines/]],
     ['four blanks', each('    ', MAIL), 'pasted', MAIL, [/^4 blanks/]],
     ['quoted', each('> ', MAIL), 'pasted', MAIL, [/the mark ">"/]],

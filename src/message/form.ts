@@ -2,6 +2,7 @@ import { counted } from '../base/text.ts'
 import type { HeavyKind } from '../lane/heavy.ts'
 import { contentOf, type Part, parseMime } from './mime.ts'
 import { transportHeader } from './outlook.ts'
+import { BUTTON, CLOSE, isFoot } from './page-words.ts'
 import { parseMail } from './parse.ts'
 
 /** What the octets that somebody gave for a message are. */
@@ -467,20 +468,6 @@ function takeSummary(draft: Draft): void {
   )
 }
 
-const words = (...some: readonly string[]): RegExp =>
-  new RegExp(`^(?:${Buffer.from(some.join('|')).toString('latin1')})$`, 'i')
-/** The button below the message of such a page, as Outlook on the web has it (UTF-8 as latin1). */
-const CLOSE = words(
-  'close|(?:fenster )?schließen|fermer|cerrar|chiudi|fechar|sluiten|zamknij|zavřít|stäng|luk|lukk|sulje|закрыть|закрити',
-  'kapat|bezárás|閉じる|关闭|關閉|닫기',
-)
-/** Buttons that stand behind a header alone; a message may end with such a word. */
-const BUTTON = words(
-  'ok|done|cancel|back|print|copy(?: headers?| to clipboard)?|download(?: original)?',
-  'fertig|abbrechen|zurück|drucken|(?:in (?:die )?zwischenablage )?kopieren|(?:original )?herunterladen',
-  'annuler|copier(?: dans le presse-papiers?)?|cancelar|copiar(?: al portapapeles)?|annulla|copia(?: negli appunti)?',
-  'kopiëren|kopiuj|копировать',
-)
 /** Maximum number of buttons. */
 const MAX_BUTTONS = 4
 
@@ -587,9 +574,12 @@ function isHeaderOnly(text: string): boolean {
   return !signsNoBody(text.slice(0, end?.index))
 }
 
-/** Whether a header of a multipart message is followed by a few words alone, such as the foot of a page. */
+/** Whether a header is followed by a few words alone that are no body of it, such as the foot of a page. */
 function lacksParts(text: string, end: number): boolean {
   if (text.length - end > MAX_REMARK) return false
+  if (isFoot(text.slice(end))) return true
+  if (/^content-transfer-encoding:[ \t]*base64/im.test(text.slice(0, end)) && /[^A-Za-z0-9+/=\s]/.test(text.slice(end)))
+    return true
   const type = /^content-type:[ \t]*multipart\/[\s\S]{0,998}?boundary="?([^"\s;]{1,70})/im.exec(text.slice(0, end))
   return type !== null && !text.slice(end).includes(`--${type[1]}`)
 }

@@ -61,6 +61,13 @@ const OPERATORS: readonly Operator[] = [
     seen: SEEN,
   },
   {
+    name: 'STRATO',
+    hosts: ['strato.com', 'strato.de', 'rzone.de'],
+    takes: /^smtpin\.rzone\.de$/,
+    source: `${ARCHIVES}, and tests of mail programs: it writes results as strato.com; smtp.strato.de takes mail of users`,
+    seen: SEEN,
+  },
+  {
     name: 'Zoho Mail',
     hosts: [
       ...['zoho.com', 'zoho.eu', 'zoho.in', 'zoho.jp', 'zoho.com.au', 'zoho.sa', 'zohocloud.ca'],
