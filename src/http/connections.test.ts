@@ -175,6 +175,9 @@ it('closes one connection more than may be open', async () => {
   const three = client(port, REQUEST)
   await expect.poll(() => three.seen.isClosed).toBe(true)
   expect(three.seen.answers()).toBe(0)
+  await expect.poll(() => one.seen.isClosed && two.seen.isClosed).toBe(true) // they had no request: there is room again
+  const four = client(port, REQUEST)
+  await expect.poll(four.seen.answers).toBe(1)
 })
 
 const LARGE = Buffer.alloc(16 * 1024 * 1024)

@@ -161,6 +161,8 @@ export function boundedServer(
   const server = createServer(options, arrived)
   server.maxConnections = bounds.maxConnections
   endInTurns(server, bounds.maxInTurn)
+  // Connections without a request make room for the next one.
+  server.on('drop', () => server.closeIdleConnections())
   const timer = setInterval(() => sweep(busy, bounds, now()), SWEEP_MS).unref()
   server.once('close', () => clearInterval(timer))
   return server

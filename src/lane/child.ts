@@ -60,6 +60,8 @@ export function startChild({ file, args, env }: Command): Child {
     child.once('exit', (code, signal) => end(signal ?? code, reasonOf(signal)))
   })
   void ended.then((reason) => onEnd(reason))
+  // Where no descriptor is free, spawn gives a process without its streams.
+  if (!child.stdio) throw new Error('the process for heavy work does not start: no descriptor is free')
   const socket = child.stdio[3] as Socket
   const said = child.stderr as Socket
   const frames = framesOf(socket, MAX_FRAME)

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
@@ -116,7 +116,7 @@ async function openHttp(
     },
     ratePerMinute: config.rate,
     maxConcurrency: config.maxConcurrency,
-    maxConnections: config.maxConnections,
+    maxConnections: Math.min(config.maxConnections, await halfOfDescriptors()),
     minUploadRate: config.minUploadRate,
     spool: { folder: config.dataDir, maxOctets: Math.max(config.maxReport, config.maxMessage) + FORM_OCTETS },
     logger,
@@ -126,6 +126,16 @@ async function openHttp(
     origin: new URL(config.nodeUrl ?? `http://${hostAndPort(config)}`).origin,
     version,
   })
+}
+
+/**
+ * Half of the descriptors that this process may have open, where the system says it (Linux): connections that say
+ * nothing would otherwise leave none for questions and for the connections of others.
+ */
+async function halfOfDescriptors(): Promise<number> {
+  const limits = await readFile('/proc/self/limits', 'latin1').catch(() => '')
+  const most = /^Max open files +(\d+)/m.exec(limits)?.[1]
+  return most === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(Number(most) / 2))
 }
 
 /** What a form has beside its file, octets. */

@@ -46,7 +46,8 @@ export class PortSocket<W extends Wait> {
       done(null, host, family)
     this.#socket = createSocket({ type: family === 6 ? 'udp6' : 'udp4', lookup: lookup as never })
     this.#socket.on('message', (bytes) => this.#receive(bytes))
-    this.#socket.on('error', (error) => this.#fail(error))
+    // A machine without a free descriptor reports it before this constructor has returned.
+    this.#socket.on('error', (error) => queueMicrotask(() => this.#fail(error)))
     this.#socket.connect(server.port, server.ip)
     this.#socket.unref() // the sweep keeps the process alive while queries wait
     try {
