@@ -6,8 +6,9 @@ import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { PostRequest } from '../net/post.ts'
+import { deliveriesOf } from '../store/postgres/deliveries.ts'
 import { monitorsOf } from '../store/postgres/monitors.ts'
-import { deliveriesOf, webhooksOf } from '../store/postgres/webhooks.ts'
+import { webhooksOf } from '../store/postgres/webhooks.ts'
 import { type EngineParts, startMonitors } from './engine.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,6 +1,7 @@
 import { inTurns } from '../base/at-most.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
-import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
+import type { SenderWord } from '../store/postgres/report-notes.ts'
+import type { SourceSum } from '../store/postgres/report-sums.ts'
 import type { SenderFacts } from './home.ts'
 import { organizationOf } from './report.ts'
 import { findSenders, type Sender, type Verdict } from './senders.ts'

@@ -4,7 +4,8 @@ import { isWithin } from '../names/domain.ts'
 import { familyOf, parseIp } from '../names/ip.ts'
 import { type Provider, providerOfInclude } from '../providers/index.ts'
 import { isConsumer, ownerOfHost, providerOfSelector, providerOfSignature } from '../providers/sending.ts'
-import type { SenderWord, SourceSum } from '../store/postgres/report-sums.ts'
+import type { SenderWord } from '../store/postgres/report-notes.ts'
+import type { SourceSum } from '../store/postgres/report-sums.ts'
 import { organizationOf } from './report.ts'
 
 /** The term of an SPF record that contains an address. */

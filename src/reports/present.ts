@@ -6,7 +6,8 @@ import type {
   SenderSummary,
 } from '../answers/reports.ts'
 import { printable } from '../base/text.ts'
-import type { DayRow, LeftOut, Period, SenderWord } from '../store/postgres/report-sums.ts'
+import type { SenderWord } from '../store/postgres/report-notes.ts'
+import type { DayRow, LeftOut, Period } from '../store/postgres/report-sums.ts'
 import type { Imported } from './import.ts'
 import type { Sender, Verdict } from './senders.ts'
 import type { Summary } from './service.ts'

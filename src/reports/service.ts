@@ -6,20 +6,19 @@ import { ttlCache } from '../base/ttl-cache.ts'
 import type { Heavy, HeavyAsk } from '../lane/heavy.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { type Database, told } from '../store/postgres/connect.ts'
+import { MAX_WORDS, type SenderWord } from '../store/postgres/report-notes.ts'
 import type { ReportKind } from '../store/postgres/report-rows.ts'
 import {
   type DayRow,
   type DaySum,
   type DomainWithReports,
   type LeftOut,
-  MAX_WORDS,
   type Period,
   type PolicySeen,
   type ReportSums,
   type ReportsAbout,
   type RowPlace,
   reportSumsOf,
-  type SenderWord,
   type TlsSum,
 } from '../store/postgres/report-sums.ts'
 import { reportIntake } from '../store/postgres/reports.ts'

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import { deliveriesOf } from '../../src/store/postgres/deliveries.ts'
 import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../../src/store/postgres/jobs.ts'
 import { reportSumsOf } from '../../src/store/postgres/report-sums.ts'
 import { sumDays } from '../../src/store/postgres/report-tables.ts'
 import { sharedMemory } from '../../src/store/postgres/shared-memory.ts'
-import { deliveriesOf, webhooksOf } from '../../src/store/postgres/webhooks.ts'
+import { webhooksOf } from '../../src/store/postgres/webhooks.ts'
 import { labDatabase } from '../lab/database.ts'
 import { testBounds, times } from './table.ts'
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { Database } from '../../store/postgres/connect.ts'
-import type { ConsentState, MailConsents } from '../../store/postgres/monitors.ts'
-import type { Deliveries } from '../../store/postgres/webhooks.ts'
+import type { Deliveries } from '../../store/postgres/deliveries.ts'
+import type { MailConsents } from '../../store/postgres/mail-consents.ts'
+import type { ConsentState } from '../../store/postgres/schema.ts'
 
 export type MailRules = {
   /** Domains whose addresses need not consent, with their subdomains (`--mail-recipients`). */

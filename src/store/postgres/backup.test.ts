@@ -15,6 +15,7 @@ import { filesStore } from '../files/files-store.ts'
 import { acceptedOf } from './accepted.ts'
 import { backUp } from './backup.ts'
 import type { Database } from './connect.ts'
+import { deliveriesOf } from './deliveries.ts'
 import { jobRowsOf } from './job-rows.ts'
 import { type JobRecord, jobsOf, OWN_TABLE_ROWS } from './jobs.ts'
 import { type MonitorRow, monitorsOf } from './monitors.ts'
@@ -24,7 +25,6 @@ import type { ReportRow } from './report-rows.ts'
 import { reportIntake } from './reports.ts'
 import { restore } from './restore.ts'
 import { SCHEMA_VERSION } from './tables.ts'
-import { deliveriesOf } from './webhooks.ts'
 
 const READERS = { monitor: (row: MonitorRow) => void presentMonitor(row), delivery: readDelivery }
 const folder = labFolder()

@@ -1,5 +1,8 @@
-import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { below, namesIn } from './report-names.ts'
+import { reportNotesOf } from './report-notes.ts'
 import type { ReportKind, ReportRow } from './report-rows.ts'
+import { forgetReports, sweepReports } from './report-sweep.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -83,26 +86,6 @@ export type TlsSum = {
   readonly reporters: readonly string[]
 }
 
-/** The last message that was read of a mailbox, and those up to it that are read again later. */
-export type MailboxPlace = {
-  readonly validity: string
-  readonly uid: number
-  readonly deferred: readonly DeferredMessage[]
-}
-type DeferredMessage = { readonly uid: number; readonly tries: number; readonly nextMs: number }
-
-/** What the owner of a domain said about a sender. */
-export type SenderWord = {
-  readonly sender: string
-  readonly ours: boolean
-  readonly note: string
-  /** Those that it is about, of a sender that nothing else names; else empty. */
-  readonly addresses: readonly string[]
-  /** Id of the key that said it; '' without keys. */
-  readonly by: string
-  readonly at: Date
-}
-
 export type DomainWithReports = {
   readonly domain: string
   readonly reports: number
@@ -117,320 +100,197 @@ export type DomainWithReports = {
 const MAX_SOURCE_OCTETS = 32 * 1_048_576
 /** Memory of a source beside its long texts, octets. */
 const SOURCE_OCTETS = 300
-/** Names in From that are read for one domain. */
-const MAX_NAMES = 10_000
 /** Names in From that are read for all domains together. */
 const MAX_ALL_NAMES = 50_000
-/** Senders of a domain about which its owner says something. */
-export const MAX_WORDS = 200
 /** Reporters and policies that an answer names. */
 const MAX_SHOWN = 200
 
 export type ReportSums = ReturnType<typeof reportSumsOf>
 
-/** Reads sums of reports, as `float8`: exact up to 2^53. Domains include the names below them. */
-export const reportSumsOf = (db: Kysely<Schema>) => {
-  /**
-   * `column` is the domain or below it. The pattern has no wildcard of a stranger: domains are parsed, and `_` is
-   * escaped.
-   */
-  const below = (column: RawBuilder<unknown>, domain: string): RawBuilder<boolean> => {
-    const reversed = [...domain].reverse().join('')
-    return sql`(reverse(${column}) = ${reversed} OR reverse(${column}) LIKE ${`${reversed.replaceAll('_', '\\_')}.%`})`
-  }
-  const namesOf = async (domain: string): Promise<readonly number[]> => {
-    const { rows } = await sql<{ number: number }>`
-      SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)} LIMIT ${MAX_NAMES}`.execute(db)
-    return rows.map(({ number }) => number)
-  }
-  const chosen = (
-    names: readonly number[],
-    { from, to, includeUncounted }: Omit<Period, 'domain'>,
-  ): RawBuilder<boolean> =>
-    sql`name = ANY(${names}::int[]) AND day BETWEEN ${from}::date AND ${to}::date AND (counts OR ${includeUncounted}::boolean)`
-  const reportsIn = (kind: ReportKind, { domain, from, to }: Period): RawBuilder<boolean> =>
-    sql`kind = ${kind} AND ${below(sql`domain`, domain)} AND day BETWEEN ${from}::date AND ${to}::date`
+const chosen = (
+  names: readonly number[],
+  { from, to, includeUncounted }: Omit<Period, 'domain'>,
+): RawBuilder<boolean> =>
+  sql`name = ANY(${names}::int[]) AND day BETWEEN ${from}::date AND ${to}::date AND (counts OR ${includeUncounted}::boolean)`
 
+const reportsIn = (kind: ReportKind, { domain, from, to }: Period): RawBuilder<boolean> =>
+  sql`kind = ${kind} AND ${below(sql`domain`, domain)} AND day BETWEEN ${from}::date AND ${to}::date`
+
+/** The largest sources of a period with their sums. */
+async function sourcesIn(
+  db: Kysely<Schema>,
+  names: readonly number[],
+  period: Omit<Period, 'domain'>,
+): Promise<Sources> {
+  const age = sql`(${period.to}::date - day)`
+  const { rows } = await sql<SourceSum & { all_sources: number; all_messages: number }>`
+    WITH sums AS (
+      SELECT source, sum(messages::float8) AS messages, min(day) AS first_day, max(day) AS last_day,
+        coalesce(sum(messages::float8) FILTER (WHERE is_known), 0) AS known_messages,
+        min(day) FILTER (WHERE is_known) AS first_known, max(day) FILTER (WHERE is_known) AS last_known,
+        min(reporter) FILTER (WHERE is_known) AS first_reporter, max(reporter) FILTER (WHERE is_known) AS last_reporter,
+        coalesce(bit_or(1 << ${age}) FILTER (WHERE is_known AND ${age} < 28), 0) AS recent_days,
+        (count(*) OVER ())::int AS all_sources, sum(sum(messages::float8)) OVER () AS all_messages
+      FROM (
+        SELECT *, reporter = ANY(ARRAY(SELECT number FROM mailsonde.report_reporters r WHERE r.is_known)) AS is_known
+        FROM mailsonde.report_rows WHERE ${chosen(names, period)}) known
+      GROUP BY source ORDER BY 2 DESC, source LIMIT ${Math.floor(MAX_SOURCE_OCTETS / SOURCE_OCTETS)})
+    SELECT number, name, address, envelope_from, spf_domain, spf_result, spf_aligned, dkim_domain, dkim_selector, dkim_result, dkim_aligned, signers,
+      disposition, reason, messages, first_day, last_day, known_messages, first_known, last_known, first_reporter, last_reporter, recent_days,
+      all_sources, all_messages
+    FROM (
+      SELECT s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
+        s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages, g.first_day::text, g.last_day::text, g.recent_days,
+        g.known_messages, g.first_known::text, g.last_known::text, g.first_reporter, g.last_reporter, g.all_sources, g.all_messages,
+        sum(${SOURCE_OCTETS}::int + octet_length(s.envelope_from) + octet_length(s.spf_domain) + octet_length(s.dkim_domain)
+          + octet_length(s.dkim_selector) + octet_length(s.signers)) OVER (ORDER BY g.messages DESC, g.source) AS octets
+      FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source AND s.name = ANY(${names}::int[])
+        JOIN mailsonde.report_names n ON n.number = s.name) sized
+    WHERE octets <= ${MAX_SOURCE_OCTETS} ORDER BY messages DESC, number`.execute(db)
+  const { all_sources: all = 0, all_messages: messages = 0 } = rows[0] ?? {}
   return {
-    namesOf,
-    /** Every name in From with its number; at most {@link MAX_ALL_NAMES}. */
-    names: async (): Promise<readonly { readonly number: number; readonly name: string }[]> => {
-      const { rows } = await sql<{ number: number; name: string }>`
-        SELECT number, name FROM mailsonde.report_names ORDER BY number LIMIT ${MAX_ALL_NAMES}`.execute(db)
-      return rows
-    },
-    sources: async (names: readonly number[], period: Omit<Period, 'domain'>): Promise<Sources> => {
-      const age = sql`(${period.to}::date - day)`
-      const { rows } = await sql<SourceSum & { all_sources: number; all_messages: number }>`
-        WITH sums AS (
-          SELECT source, sum(messages::float8) AS messages, min(day) AS first_day, max(day) AS last_day,
-            coalesce(sum(messages::float8) FILTER (WHERE is_known), 0) AS known_messages,
-            min(day) FILTER (WHERE is_known) AS first_known, max(day) FILTER (WHERE is_known) AS last_known,
-            min(reporter) FILTER (WHERE is_known) AS first_reporter, max(reporter) FILTER (WHERE is_known) AS last_reporter,
-            coalesce(bit_or(1 << ${age}) FILTER (WHERE is_known AND ${age} < 28), 0) AS recent_days,
-            (count(*) OVER ())::int AS all_sources, sum(sum(messages::float8)) OVER () AS all_messages
-          FROM (
-            SELECT *, reporter = ANY(ARRAY(SELECT number FROM mailsonde.report_reporters r WHERE r.is_known)) AS is_known
-            FROM mailsonde.report_rows WHERE ${chosen(names, period)}) known
-          GROUP BY source ORDER BY 2 DESC, source LIMIT ${Math.floor(MAX_SOURCE_OCTETS / SOURCE_OCTETS)})
-        SELECT number, name, address, envelope_from, spf_domain, spf_result, spf_aligned, dkim_domain, dkim_selector, dkim_result, dkim_aligned, signers,
-          disposition, reason, messages, first_day, last_day, known_messages, first_known, last_known, first_reporter, last_reporter, recent_days,
-          all_sources, all_messages
-        FROM (
-          SELECT s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain, s.dkim_selector,
-            s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages, g.first_day::text, g.last_day::text, g.recent_days,
-            g.known_messages, g.first_known::text, g.last_known::text, g.first_reporter, g.last_reporter, g.all_sources, g.all_messages,
-            sum(${SOURCE_OCTETS}::int + octet_length(s.envelope_from) + octet_length(s.spf_domain) + octet_length(s.dkim_domain)
-              + octet_length(s.dkim_selector) + octet_length(s.signers)) OVER (ORDER BY g.messages DESC, g.source) AS octets
-          FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source AND s.name = ANY(${names}::int[])
-            JOIN mailsonde.report_names n ON n.number = s.name) sized
-        WHERE octets <= ${MAX_SOURCE_OCTETS} ORDER BY messages DESC, number`.execute(db)
-      const { all_sources: all = 0, all_messages: messages = 0 } = rows[0] ?? {}
-      return {
-        sources: rows,
-        leftOut: {
-          sources: all - rows.length,
-          messages: rows.reduce((left, one) => left - one.messages, messages),
-        },
-      }
-    },
-
-    /** The sums of each day with reports; `forwarded` has the sources whose failing messages are forwarded. */
-    days: async (
-      names: readonly number[],
-      period: Period,
-      forwarded: readonly number[],
-    ): Promise<readonly DaySum[]> => {
-      const [all, passedOn] = await Promise.all([
-        sql<Omit<DaySum, 'forwarded'>>`
-          SELECT day::text, sum(messages)::float8 AS messages, coalesce(sum(messages) FILTER (WHERE passes), 0)::float8 AS passing
-          FROM mailsonde.report_days WHERE ${chosen(names, period)} GROUP BY day ORDER BY day`.execute(db),
-        forwarded.length === 0
-          ? { rows: [] }
-          : sql<{ day: string; messages: number }>`
-              SELECT day::text, sum(messages)::float8 AS messages FROM mailsonde.report_rows
-              WHERE ${chosen(names, period)} AND NOT passes AND source = ANY(${forwarded}::int[]) GROUP BY day`.execute(
-              db,
-            ),
-      ])
-      const byDay = new Map(passedOn.rows.map(({ day, messages }) => [day, messages]))
-      return all.rows.map((sums) => ({ ...sums, forwarded: byDay.get(sums.day) ?? 0 }))
-    },
-
-    /** The summed rows by day and source, each over all reporters. */
-    rows: async (
-      names: readonly number[],
-      period: Period,
-      page: { readonly after?: RowPlace; readonly limit: number; readonly sources?: readonly number[] },
-    ): Promise<readonly DayRow[]> => {
-      const { after, limit, sources } = page
-      const of = sources === undefined ? sql`true` : sql`source = ANY(${sources}::int[])`
-      const from = after === undefined ? sql`true` : sql`(day, source) > (${after.day}::date, ${after.source}::int)`
-      const { rows } = await sql<DayRow>`
-        WITH sums AS (
-          SELECT day, source, sum(messages)::float8 AS messages FROM mailsonde.report_rows
-          WHERE ${chosen(names, period)} AND ${of} AND ${from} GROUP BY day, source ORDER BY day, source LIMIT ${limit})
-        SELECT g.day::text, s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain,
-          s.dkim_selector, s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages
-        FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source JOIN mailsonde.report_names n ON n.number = s.name
-        ORDER BY g.day, s.number`.execute(db)
-      return rows
-    },
-
-    about: async (kind: ReportKind, period: Period): Promise<ReportsAbout> => {
-      const [sums, reporters, others] = await Promise.all([
-        sql<Omit<ReportsAbout, 'reporters' | 'others'>>`
-          SELECT (count(*) FILTER (WHERE counts))::float8 AS reports,
-            (count(*) FILTER (WHERE NOT counts AND authenticated IS NOT TRUE))::float8 AS uncounted,
-            (count(*) FILTER (WHERE counts AND differs))::float8 AS differing, max(received_at) FILTER (WHERE counts) AS "lastReceived"
-          FROM mailsonde.reports WHERE ${reportsIn(kind, period)}`.execute(db),
-        sql<ReportsAbout['reporters'][number]>`
-          SELECT r.name, r.is_known, count(*)::float8 AS reports FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
-          WHERE ${reportsIn(kind, period)} AND (counts OR ${period.includeUncounted}::boolean)
-          GROUP BY r.name, r.is_known ORDER BY r.is_known DESC, 3 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(db),
-        sql<ReportsAbout['others'][number]>`
-          SELECT r.name, count(*)::float8 AS reports, sum(p.messages)::float8 AS messages
-          FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
-          WHERE ${reportsIn(kind, period)} AND NOT counts AND authenticated GROUP BY r.name ORDER BY 2 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(
-          db,
-        ),
-      ])
-      return { ...sums.rows[0]!, reporters: reporters.rows, others: others.rows }
-    },
-
-    /**
-     * The number of reports that may have rows about the domain: those about it, the names below it, and the names
-     * above it.
-     */
-    stored: async (domain: string): Promise<number> => {
-      const labels = domain.split('.')
-      const above = labels.slice(1).map((_, i) => [...labels.slice(i + 1).join('.')].reverse().join(''))
-      const { rows } = await sql<{ reports: number }>`
-        SELECT count(*)::float8 AS reports FROM mailsonde.reports
-        WHERE ${below(sql`domain`, domain)} OR reverse(domain) = ANY(${above}::text[])`.execute(db)
-      return rows[0]!.reports
-    },
-
-    policies: async (period: Period): Promise<readonly PolicySeen[]> => {
-      const { rows } = await sql<PolicySeen>`
-        SELECT policy, domain, min(day)::text AS first_day, max(day)::text AS last_day, count(*)::float8 AS reports FROM mailsonde.reports
-        WHERE ${reportsIn('dmarc', period)} AND counts GROUP BY policy, domain ORDER BY 4 DESC, 5 DESC LIMIT ${MAX_SHOWN}`.execute(
-        db,
-      )
-      return rows
-    },
-
-    tls: async (period: Period): Promise<readonly TlsSum[]> => {
-      const { rows } = await sql<TlsSum>`
-        SELECT t.domain, t.type, t.host, t.failure, sum(t.successful)::float8 AS successful, sum(t.failed)::float8 AS failed, array_agg(DISTINCT r.name) AS reporters
-        FROM mailsonde.reports p JOIN mailsonde.report_tls t ON t.report = p.number JOIN mailsonde.report_reporters r ON r.number = p.reporter
-        WHERE p.kind = 'tls' AND ${below(sql`t.domain`, period.domain)} AND p.day BETWEEN ${period.from}::date AND ${period.to}::date
-          AND (p.counts OR ${period.includeUncounted}::boolean)
-        GROUP BY t.domain, t.type, t.host, t.failure ORDER BY t.domain, t.type, t.host NULLS FIRST, t.failure NULLS FIRST LIMIT 10000`.execute(
-        db,
-      )
-      return rows
-    },
-
-    /** What was said about the senders of domains, the newest first. */
-    words: async (domains: readonly string[]): Promise<readonly (SenderWord & { readonly domain: string })[]> => {
-      const { rows } = await sql<SenderWord & { domain: string }>`
-        SELECT domain, sender, ours, note, addresses, said_by AS by, said_at AS at FROM mailsonde.report_words
-        WHERE domain = ANY(${domains}::text[]) ORDER BY said_at DESC, sender`.execute(db)
-      return rows
-    },
-    /** Keeps a word in the place of an earlier one. Returns false if there are already {@link MAX_WORDS} others. */
-    say: async (domain: string, { sender, ours, note, addresses, by, at }: SenderWord): Promise<boolean> => {
-      const { numAffectedRows } = await sql`
-        INSERT INTO mailsonde.report_words (domain, sender, ours, note, addresses, said_by, said_at)
-        SELECT ${domain}, ${sender}, ${ours}, ${note}, ${addresses}::text[], ${by}, ${at}
-        WHERE (SELECT count(*) FROM mailsonde.report_words WHERE domain = ${domain} AND sender <> ${sender}) < ${MAX_WORDS}
-        ON CONFLICT (domain, sender) DO UPDATE SET ours = excluded.ours, note = excluded.note,
-          addresses = excluded.addresses, said_by = excluded.said_by, said_at = excluded.said_at`.execute(db)
-      return numAffectedRows === 1n
-    },
-    unsay: async (domain: string, sender: string): Promise<void> => {
-      await sql`DELETE FROM mailsonde.report_words WHERE domain = ${domain} AND sender = ${sender}`.execute(db)
-    },
-
-    /** Domains that have reports, those with the newest first. */
-    domains: async (): Promise<readonly DomainWithReports[]> => {
-      const { rows } = await sql<DomainWithReports>`
-        SELECT domain, count(*)::float8 AS reports, sum(CASE WHEN kind = 'dmarc' THEN messages ELSE 0 END)::float8 AS messages, max(received_at) AS last_at
-        FROM mailsonde.reports WHERE counts GROUP BY domain ORDER BY 4 DESC LIMIT 1000`.execute(db)
-      return rows
-    },
-
-    /** Domains whose reports came by mail although nobody here takes them. */
-    strangers: async (): Promise<
-      readonly { readonly domain: string; readonly reports: number; readonly last_at: Date }[]
-    > => {
-      const { rows } = await sql<{ domain: string; reports: number; last_at: Date }>`
-        SELECT domain, reports::float8, last_at FROM mailsonde.report_strangers ORDER BY reports DESC, domain LIMIT ${MAX_SHOWN}`.execute(
-        db,
-      )
-      return rows
-    },
-
-    /** Counts a report about a domain that nobody here takes; at most 1,000 domains. */
-    countStranger: async (domain: string, now: Date): Promise<void> => {
-      await sql`
-        INSERT INTO mailsonde.report_strangers AS s (domain, reports, last_at)
-        SELECT ${domain}, 1, ${now} WHERE (SELECT count(*) FROM mailsonde.report_strangers) < 1000
-          OR EXISTS (SELECT FROM mailsonde.report_strangers WHERE domain = ${domain})
-        ON CONFLICT (domain) DO UPDATE SET reports = s.reports + 1, last_at = excluded.last_at`.execute(db)
-    },
-
-    mailboxPlace: async (name: string): Promise<MailboxPlace | undefined> => {
-      const { rows } = await sql<MailboxPlace>`
-        SELECT validity, uid::float8, deferred FROM mailsonde.report_mailboxes WHERE name = ${name}`.execute(db)
-      return rows[0]
-    },
-    rememberPlace: async (name: string, { validity, uid, deferred }: MailboxPlace): Promise<void> => {
-      await sql`
-        INSERT INTO mailsonde.report_mailboxes (name, validity, uid, deferred)
-        VALUES (${name}, ${validity}, ${uid}, ${JSON.stringify(deferred)}::jsonb)
-        ON CONFLICT (name) DO UPDATE
-        SET validity = excluded.validity, uid = excluded.uid, deferred = excluded.deferred`.execute(db)
-    },
-
-    /** When the message was first waited for. Of 10,000 the oldest are forgotten, and after two days. */
-    waitingSince: async (digest: string, now: Date): Promise<Date> => {
-      const { rows } = await sql<{ first_at: Date }>`
-        INSERT INTO mailsonde.report_waiting AS w (digest, first_at) VALUES (${digest}, ${now})
-        ON CONFLICT (digest) DO UPDATE SET first_at = w.first_at RETURNING first_at`.execute(db)
-      await sql`
-        DELETE FROM mailsonde.report_waiting WHERE first_at < ${now}::timestamptz - interval '2 days'
-          OR first_at < (SELECT first_at FROM mailsonde.report_waiting ORDER BY first_at DESC OFFSET 9999 LIMIT 1)`.execute(
-        db,
-      )
-      return rows[0]!.first_at
-    },
-
-    /** The domains of all monitors. */
-    monitored: async (): Promise<readonly string[]> => {
-      const { rows } = await sql<{ domain: string }>`
-        SELECT DISTINCT domain FROM mailsonde.monitors WHERE domain <> '' LIMIT 100000`.execute(db)
-      return rows.map(({ domain }) => domain)
-    },
-
-    /** Selectors of verified signatures by names at or below the domain, most mail first. */
-    selectors: async (
-      domain: string,
-      since: string,
-    ): Promise<readonly { readonly domain: string; readonly selector: string }[]> => {
-      const names = await namesOf(domain)
-      const { rows } = await sql<{ domain: string; selector: string }>`
-        SELECT s.dkim_domain AS domain, s.dkim_selector AS selector FROM mailsonde.report_rows r JOIN mailsonde.report_sources s ON s.number = r.source AND s.name = r.name
-        WHERE r.name = ANY(${names}::int[]) AND s.name = ANY(${names}::int[]) AND r.day >= ${since}::date AND r.counts
-          AND s.dkim_result = 'pass' AND s.dkim_selector <> '' AND ${below(sql`s.dkim_domain`, domain)}
-        GROUP BY 1, 2 ORDER BY sum(r.messages) DESC LIMIT 50`.execute(db)
-      return rows
-    },
-
-    /** Removes all reports about the domain and the names below it. Returns their number. */
-    forget: async (domain: string): Promise<number> =>
-      db.transaction().execute(async (tx) => {
-        await sql`SET LOCAL statement_timeout = 0`.execute(tx)
-        await sql`SELECT pg_advisory_xact_lock(hashtextextended('mailsonde reports sweep', 0))`.execute(tx)
-        const gone = await sql`DELETE FROM mailsonde.reports WHERE ${below(sql`domain`, domain)}`.execute(tx)
-        for (const table of ['report_rows', 'report_days', 'report_sources'])
-          await sql`DELETE FROM ${sql.id('mailsonde', table)}
-            WHERE name IN (SELECT number FROM mailsonde.report_names WHERE ${below(sql`name`, domain)})`.execute(tx)
-        await sql`DELETE FROM mailsonde.report_names WHERE ${below(sql`name`, domain)}`.execute(tx)
-        await sql`DELETE FROM mailsonde.report_tls WHERE ${below(sql`domain`, domain)}`.execute(tx)
-        for (const table of ['report_strangers', 'report_words'])
-          await sql`DELETE FROM ${sql.id('mailsonde', table)} WHERE ${below(sql`domain`, domain)}`.execute(tx)
-        return Number(gone.numAffectedRows ?? 0)
-      }),
-
-    /**
-     * Removes what is older than the day (what does not count: than the second), and what has no rows or reports any
-     * more.
-     */
-    sweep: async (oldest: string, oldestApart: string): Promise<void> => {
-      await db.transaction().execute(async (tx) => {
-        await sql`SET LOCAL statement_timeout = 0`.execute(tx)
-        await sql`SELECT pg_advisory_xact_lock(hashtextextended('mailsonde reports sweep', 0))`.execute(tx)
-        await sql`DELETE FROM mailsonde.report_strangers WHERE last_at < ${oldest}::date`.execute(tx)
-        const gone = [await sweepBefore(tx, oldest, 'true'), await sweepBefore(tx, oldestApart, 'NOT counts')]
-        if (!gone.includes(true)) return
-        await sql`DELETE FROM mailsonde.report_sources s WHERE NOT EXISTS (
-          SELECT FROM mailsonde.report_rows r WHERE r.source = s.number)`.execute(tx)
-        await sql`DELETE FROM mailsonde.report_names n WHERE NOT EXISTS (
-          SELECT FROM mailsonde.report_rows r WHERE r.name = n.number)`.execute(tx)
-        await sql`DELETE FROM mailsonde.report_reporters WHERE number NOT IN (
-          SELECT reporter FROM mailsonde.reports UNION SELECT reporter FROM mailsonde.report_rows)`.execute(tx)
-      })
+    sources: rows,
+    leftOut: {
+      sources: all - rows.length,
+      messages: rows.reduce((left, one) => left - one.messages, messages),
     },
   }
 }
 
-/** Removes the reports and rows before the day that `which` means; returns whether there were any. */
-async function sweepBefore(tx: Kysely<Schema>, oldest: string, which: 'true' | 'NOT counts'): Promise<boolean> {
-  const run = (text: string) => tx.executeQuery(CompiledQuery.raw(text, [oldest]))
-  const reports = await run(`DELETE FROM mailsonde.reports WHERE day < $1::date AND ${which}`)
-  const rows = await run(`DELETE FROM mailsonde.report_rows WHERE day < $1::date AND ${which}`)
-  await run(`DELETE FROM mailsonde.report_days WHERE day < $1::date AND ${which}`)
-  return Number(reports.numAffectedRows ?? 0) + Number(rows.numAffectedRows ?? 0) > 0
-}
+/** Reads sums of reports, as `float8`: exact up to 2^53. Domains include the names below them. */
+export const reportSumsOf = (db: Kysely<Schema>) => ({
+  ...reportNotesOf(db),
+  namesOf: (domain: string) => namesIn(db, domain),
+  /** Every name in From with its number; at most {@link MAX_ALL_NAMES}. */
+  names: async (): Promise<readonly { readonly number: number; readonly name: string }[]> => {
+    const { rows } = await sql<{ number: number; name: string }>`
+      SELECT number, name FROM mailsonde.report_names ORDER BY number LIMIT ${MAX_ALL_NAMES}`.execute(db)
+    return rows
+  },
+  sources: (names: readonly number[], period: Omit<Period, 'domain'>) => sourcesIn(db, names, period),
+
+  /** The sums of each day with reports; `forwarded` has the sources whose failing messages are forwarded. */
+  days: async (names: readonly number[], period: Period, forwarded: readonly number[]): Promise<readonly DaySum[]> => {
+    const [all, passedOn] = await Promise.all([
+      sql<Omit<DaySum, 'forwarded'>>`
+        SELECT day::text, sum(messages)::float8 AS messages, coalesce(sum(messages) FILTER (WHERE passes), 0)::float8 AS passing
+        FROM mailsonde.report_days WHERE ${chosen(names, period)} GROUP BY day ORDER BY day`.execute(db),
+      forwarded.length === 0
+        ? { rows: [] }
+        : sql<{ day: string; messages: number }>`
+            SELECT day::text, sum(messages)::float8 AS messages FROM mailsonde.report_rows
+            WHERE ${chosen(names, period)} AND NOT passes AND source = ANY(${forwarded}::int[]) GROUP BY day`.execute(
+            db,
+          ),
+    ])
+    const byDay = new Map(passedOn.rows.map(({ day, messages }) => [day, messages]))
+    return all.rows.map((sums) => ({ ...sums, forwarded: byDay.get(sums.day) ?? 0 }))
+  },
+
+  /** The summed rows by day and source, each over all reporters. */
+  rows: async (
+    names: readonly number[],
+    period: Period,
+    page: { readonly after?: RowPlace; readonly limit: number; readonly sources?: readonly number[] },
+  ): Promise<readonly DayRow[]> => {
+    const { after, limit, sources } = page
+    const of = sources === undefined ? sql`true` : sql`source = ANY(${sources}::int[])`
+    const from = after === undefined ? sql`true` : sql`(day, source) > (${after.day}::date, ${after.source}::int)`
+    const { rows } = await sql<DayRow>`
+      WITH sums AS (
+        SELECT day, source, sum(messages)::float8 AS messages FROM mailsonde.report_rows
+        WHERE ${chosen(names, period)} AND ${of} AND ${from} GROUP BY day, source ORDER BY day, source LIMIT ${limit})
+      SELECT g.day::text, s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain,
+        s.dkim_selector, s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages
+      FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source JOIN mailsonde.report_names n ON n.number = s.name
+      ORDER BY g.day, s.number`.execute(db)
+    return rows
+  },
+
+  about: async (kind: ReportKind, period: Period): Promise<ReportsAbout> => {
+    const [sums, reporters, others] = await Promise.all([
+      sql<Omit<ReportsAbout, 'reporters' | 'others'>>`
+        SELECT (count(*) FILTER (WHERE counts))::float8 AS reports,
+          (count(*) FILTER (WHERE NOT counts AND authenticated IS NOT TRUE))::float8 AS uncounted,
+          (count(*) FILTER (WHERE counts AND differs))::float8 AS differing, max(received_at) FILTER (WHERE counts) AS "lastReceived"
+        FROM mailsonde.reports WHERE ${reportsIn(kind, period)}`.execute(db),
+      sql<ReportsAbout['reporters'][number]>`
+        SELECT r.name, r.is_known, count(*)::float8 AS reports FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
+        WHERE ${reportsIn(kind, period)} AND (counts OR ${period.includeUncounted}::boolean)
+        GROUP BY r.name, r.is_known ORDER BY r.is_known DESC, 3 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(db),
+      sql<ReportsAbout['others'][number]>`
+        SELECT r.name, count(*)::float8 AS reports, sum(p.messages)::float8 AS messages
+        FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
+        WHERE ${reportsIn(kind, period)} AND NOT counts AND authenticated GROUP BY r.name ORDER BY 2 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(
+        db,
+      ),
+    ])
+    return { ...sums.rows[0]!, reporters: reporters.rows, others: others.rows }
+  },
+
+  /**
+   * The number of reports that may have rows about the domain: those about it, the names below it, and the names
+   * above it.
+   */
+  stored: async (domain: string): Promise<number> => {
+    const labels = domain.split('.')
+    const above = labels.slice(1).map((_, i) => [...labels.slice(i + 1).join('.')].reverse().join(''))
+    const { rows } = await sql<{ reports: number }>`
+      SELECT count(*)::float8 AS reports FROM mailsonde.reports
+      WHERE ${below(sql`domain`, domain)} OR reverse(domain) = ANY(${above}::text[])`.execute(db)
+    return rows[0]!.reports
+  },
+
+  policies: async (period: Period): Promise<readonly PolicySeen[]> => {
+    const { rows } = await sql<PolicySeen>`
+      SELECT policy, domain, min(day)::text AS first_day, max(day)::text AS last_day, count(*)::float8 AS reports FROM mailsonde.reports
+      WHERE ${reportsIn('dmarc', period)} AND counts GROUP BY policy, domain ORDER BY 4 DESC, 5 DESC LIMIT ${MAX_SHOWN}`.execute(
+      db,
+    )
+    return rows
+  },
+
+  tls: async (period: Period): Promise<readonly TlsSum[]> => {
+    const { rows } = await sql<TlsSum>`
+      SELECT t.domain, t.type, t.host, t.failure, sum(t.successful)::float8 AS successful, sum(t.failed)::float8 AS failed, array_agg(DISTINCT r.name) AS reporters
+      FROM mailsonde.reports p JOIN mailsonde.report_tls t ON t.report = p.number JOIN mailsonde.report_reporters r ON r.number = p.reporter
+      WHERE p.kind = 'tls' AND ${below(sql`t.domain`, period.domain)} AND p.day BETWEEN ${period.from}::date AND ${period.to}::date
+        AND (p.counts OR ${period.includeUncounted}::boolean)
+      GROUP BY t.domain, t.type, t.host, t.failure ORDER BY t.domain, t.type, t.host NULLS FIRST, t.failure NULLS FIRST LIMIT 10000`.execute(
+      db,
+    )
+    return rows
+  },
+
+  /** Domains that have reports, those with the newest first. */
+  domains: async (): Promise<readonly DomainWithReports[]> => {
+    const { rows } = await sql<DomainWithReports>`
+      SELECT domain, count(*)::float8 AS reports, sum(CASE WHEN kind = 'dmarc' THEN messages ELSE 0 END)::float8 AS messages, max(received_at) AS last_at
+      FROM mailsonde.reports WHERE counts GROUP BY domain ORDER BY 4 DESC LIMIT 1000`.execute(db)
+    return rows
+  },
+
+  /** The domains of all monitors. */
+  monitored: async (): Promise<readonly string[]> => {
+    const { rows } = await sql<{ domain: string }>`
+      SELECT DISTINCT domain FROM mailsonde.monitors WHERE domain <> '' LIMIT 100000`.execute(db)
+    return rows.map(({ domain }) => domain)
+  },
+
+  /** Selectors of verified signatures by names at or below the domain, most mail first. */
+  selectors: async (
+    domain: string,
+    since: string,
+  ): Promise<readonly { readonly domain: string; readonly selector: string }[]> => {
+    const names = await namesIn(db, domain)
+    const { rows } = await sql<{ domain: string; selector: string }>`
+      SELECT s.dkim_domain AS domain, s.dkim_selector AS selector FROM mailsonde.report_rows r JOIN mailsonde.report_sources s ON s.number = r.source AND s.name = r.name
+      WHERE r.name = ANY(${names}::int[]) AND s.name = ANY(${names}::int[]) AND r.day >= ${since}::date AND r.counts
+        AND s.dkim_result = 'pass' AND s.dkim_selector <> '' AND ${below(sql`s.dkim_domain`, domain)}
+      GROUP BY 1, 2 ORDER BY sum(r.messages) DESC LIMIT 50`.execute(db)
+    return rows
+  },
+
+  forget: (domain: string) => forgetReports(db, domain),
+  sweep: (oldest: string, oldestApart: string) => sweepReports(db, oldest, oldestApart),
+})

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../../test/lab/database.ts'
 import { linesOf } from '../../../test/lab/report-lines.ts'
 import type { Database } from './connect.ts'
+import { deliveriesOf } from './deliveries.ts'
 import { jobsOf } from './jobs.ts'
 import { monitorsOf } from './monitors.ts'
 import type { ReportRow } from './report-rows.ts'
@@ -11,7 +12,7 @@ import { reportSumsOf } from './report-sums.ts'
 import { type NewReport, reportIntake } from './reports.ts'
 import { type StorageBounds, storageGuard } from './storage.ts'
 import { storedAnswersOf } from './stored-answers.ts'
-import { deliveriesOf, webhooksOf } from './webhooks.ts'
+import { webhooksOf } from './webhooks.ts'
 
 let database: Database
 beforeAll(async () => {
