@@ -55,6 +55,8 @@ export type DomainContext = {
   readonly role: Role
   /** The records that decide the role. */
   readonly because: Problem
+  /** The name is one of a reverse zone: it names addresses, and nothing about mail applies to it. */
+  readonly reverse?: true
   /** The registrable domain above the name; absent: it is one itself, or a public suffix. */
   readonly above?: string
   /** Other possible roles, because SPF, MX or DMARC has no answer; empty if the role is certain. */
@@ -102,6 +104,7 @@ export type DomainContext = {
 export const CONTEXT_FIELDS = keysOf<keyof DomainContext>({
   role: true,
   because: true,
+  reverse: true,
   above: true,
   otherRoles: true,
   sends: true,
@@ -134,8 +137,8 @@ const LEFT_OUT: Readonly<Record<Role, readonly ScoredCheck[]>> = {
   return_path: ['dkim', 'ptr'],
 }
 
-export const applies = (check: ScoredCheck, { role }: Pick<DomainContext, 'role'>): boolean =>
-  !LEFT_OUT[role].includes(check)
+export const applies = (check: ScoredCheck, { role, reverse }: Pick<DomainContext, 'role' | 'reverse'>): boolean =>
+  !reverse && !LEFT_OUT[role].includes(check)
 
 /** Nothing is known about the other checks: the domain is judged as one that sends and accepts mail. */
 export const UNKNOWN_CONTEXT: DomainContext = {

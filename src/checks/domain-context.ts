@@ -57,6 +57,7 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const above = registrableAbove(facts)
   return {
     ...role,
+    ...(isReverse(facts) && { reverse: true }),
     ...(above !== undefined && { above }),
     otherRoles: otherRoles(facts, { role: role.role, ...(noMail === undefined ? {} : { noMail }) }),
     sends,
@@ -237,6 +238,7 @@ function roleBy({ kind, sends, names, hasSpf, hasKeys, isBelow, isRejecting, isA
 
 function roleOf({ facts, mail, sends, returnPath }: Seen): { readonly role: Role; readonly because: Problem } {
   const spf = known(facts.spf)
+  if (isReverse(facts) && mail?.exists !== false) return { role: 'no_mail', because: roleProblem('reverse') }
   if (!mail && sends === false) return { role: 'accepts_mail_only', because: roleProblem('no_sender_no_mx_answer') }
   if (!mail) return { role: 'sends_and_accepts_mail', because: roleProblem('no_mx_answer') }
   const role = roleBy({
@@ -257,7 +259,6 @@ function roleOf({ facts, mail, sends, returnPath }: Seen): { readonly role: Role
     case 'return_path':
       return { role, because: roleProblem('return_path', returnPath!) }
     case 'no_mail': {
-      if (isReverse(domainOf(facts))) return { role, because: roleProblem('reverse') }
       const above = organizationAbove(facts)!
       const target = mail.cname.at(-1)
       return {
@@ -276,8 +277,8 @@ function roleOf({ facts, mail, sends, returnPath }: Seen): { readonly role: Role
   }
 }
 
-/** Whether a name is one of a reverse zone, which names addresses. */
-export const isReverse = (name = ''): boolean => /\.(?:in-addr|ip6)\.arpa$/.test(name)
+/** Whether the name is one of a reverse zone, which names addresses (RFC 1035 §3.5, RFC 3596 §2.5). */
+const isReverse = (facts: ContextFacts): boolean => /\.(?:in-addr|ip6)\.arpa$/.test(domainOf(facts) ?? '')
 
 /** Also a text that was meant as a record. */
 const hasSpf = ({ records, similar }: SpfFacts): boolean => records.length + similar.length > 0
@@ -294,7 +295,6 @@ function organizationAbove(facts: ContextFacts): string | undefined {
   const name = domainOf(facts)
   if (name === undefined) return undefined
   const walk = known(facts.dmarc)?.walk
-  if (isReverse(name)) return name.split('.').slice(-2).join('.')
   const isFound = walk?.steps.some(({ decision }) => FOUND.includes(decision)) === true
   const organization = isFound ? walk?.organizationalDomain : registrableAbove(facts)
   return organization === name ? undefined : organization
@@ -308,7 +308,7 @@ const isRejecting = (dmarc: DmarcFacts | undefined): boolean =>
 /** The roles that are possible because of missing answers: those of every reading of what is not known. */
 function otherRoles(facts: ContextFacts, own: OtherRole): readonly OtherRole[] {
   const mail = known(facts.mx)?.mail
-  if (mail && !mail.exists) return []
+  if ((mail && !mail.exists) || isReverse(facts)) return []
   const possible = new Map<string, OtherRole>()
   for (const hosts of hostsOf(facts, mail))
     for (const senders of sendersOf(facts, hosts.kind))

@@ -308,6 +308,9 @@ const readingsOf = ({ otherRoles, noMail, ...rest }: DomainContext): readonly [D
   ...otherRoles.map((other) => ({ ...rest, ...other, otherRoles: [] })),
 ]
 
+/** The checks that apply to a reverse zone; that of MX says what it is. */
+const OF_ZONE: ReadonlySet<CheckKey> = new Set(['mx', 'ns', 'soa', 'dnssec'])
+
 /** The outcome of one check. A lookup without an answer is `unknown` with the reason. */
 function judgeOne<K extends CheckKey>(
   key: K,
@@ -319,7 +322,9 @@ function judgeOne<K extends CheckKey>(
   const check: Check<FactsBy[K]> = CHECKS[key]
   // For a name that does not exist, one check reports it and the others have nothing to judge.
   const judge: Judge<FactsBy[K]>['judge'] = (own, as) =>
-    as.role === 'no_such_domain' && key !== 'mx' ? notApplicable(own, as) : check.judge(own, as)
+    (as.role === 'no_such_domain' && key !== 'mx') || (as.reverse && !OF_ZONE.has(key))
+      ? notApplicable(own, as)
+      : check.judge(own, as)
   return atMostMedium(check.table, judged({ judge }, found, context), context)
 }
 

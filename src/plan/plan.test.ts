@@ -87,10 +87,20 @@ it('has a step for each selector that was asked for and has no key', async () =>
   expect(plan.left.filter(({ finding }) => finding === 'dkim.no_key')).toEqual([])
 })
 
-it('has no step for a name of a reverse zone, and says why', async () => {
-  const { plan } = await planned({ '2.0.192.in-addr.arpa': { NS: ['ns1.example'] } }, domain('2.0.192.in-addr.arpa'))
-  expect([plan.steps, plan.organization]).toEqual([[], undefined])
-  expect(plan.left.find(({ finding }) => finding === 'dmarc.no_record')?.why).toContain('no mail domain')
+it.each<[string, string, LabZone]>([
+  ['IPv4', '2.0.192.in-addr.arpa', {}],
+  ['one address', '1.2.0.192.in-addr.arpa', { '1.2.0.192.in-addr.arpa': { PTR: ['m.example'] } }],
+  ['IPv6', '8.b.d.0.1.0.0.2.ip6.arpa', {}],
+  [
+    'with mail records',
+    '2.0.192.in-addr.arpa',
+    { '2.0.192.in-addr.arpa': { MX: [[10, 'm.example']], TXT: ['v=spf1 +all'] } },
+  ],
+])('a reverse zone is no mail domain, loses nothing and has no step: %s', async (_, name, zone) => {
+  const { plan, findings, start } = await planned({ [name]: { NS: ['ns1.example'] }, ...zone }, domain(name))
+  expect([plan.steps, plan.organization, start.score.score]).toEqual([[], undefined, 100])
+  expect(start.context.because.text).toContain('no domain for mail')
+  expect(findings.filter(({ id }) => !/^(?:ns|soa)\./.test(id)).map(({ id }) => id)).toEqual(['mx.reverse_zone'])
 })
 
 it.each<[string, LabZone, boolean, string]>([

@@ -1,6 +1,5 @@
 import type { PlanAnswer } from '../answers/plan.ts'
 import type { DnsRecord } from '../checks/check.ts'
-import { isReverse } from '../checks/domain-context.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import { CHECK_KEYS, type CheckKey } from '../checks/run.ts'
@@ -48,7 +47,6 @@ import {
   keptBelow,
   NO_MAIL_CHOICE,
   nothingSends,
-  REVERSE_ZONE,
   reportsElsewhere,
   SILENT_ORGANIZATION,
   SPF_FIRST,
@@ -106,11 +104,7 @@ export async function planOf(
     if (isWhole) await planner.run()
     return planner.presented()
   }
-  if (isReverse(subject.domain) && seeds.length === 0) {
-    const { left, ...plan } = await make([], false)
-    const isOfMail = (finding: string): boolean => !/^(?:ns|soa|caa|dnssec)\b/.test(finding)
-    return { ...plan, left: left.map((one) => (isOfMail(one.finding) ? { ...one, why: REVERSE_ZONE } : one)) }
-  }
+  if (start.context.reverse && seeds.length === 0) return make([], false)
   const exists = start.context.role !== 'no_such_domain'
   const urgent = exists ? validation(start) : start.context.above === undefined ? registration() : undefined
   const first = urgent ? [urgent, ...seeds] : seeds

@@ -158,9 +158,6 @@ export const REGISTRATION = {
     'Check the spelling first. At the registrar, register or renew the domain, and name the servers that have its zone. Then make the plan again; a POST request with the providers of the domain makes the records of a new one.',
 } as const
 
-/** Why a name that names addresses has no step. */
-export const REVERSE_ZONE = 'Nothing to do: a reverse zone names addresses and is no mail domain.'
-
 /** What to know before an organizational domain without mail asks to reject everything. */
 export const SILENT_ORGANIZATION = 'Names below it that send mail need a DMARC record of their own first.'
 

@@ -208,6 +208,7 @@ export function fromDkim(outcome: Outcome<DkimFacts>): DkimScoreInput {
 /** What the score needs of all checks. */
 export const scoreInputs = ({ context, outcomes }: Pick<JudgedChecks, 'context' | 'outcomes'>): ScoreInputs => ({
   role: context.role,
+  ...(context.reverse && { reverse: true }),
   spf: fromSpf(outcomes.spf, context),
   dkim: fromDkim(outcomes.dkim),
   dmarc: fromDmarc(outcomes.dmarc),

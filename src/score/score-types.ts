@@ -152,6 +152,8 @@ export type PtrScoreAddress = {
 export type ScoreInputs = {
   /** The components that it does not need do not count. */
   readonly role: Role
+  /** A reverse zone, which needs none of them. */
+  readonly reverse?: true
   readonly spf: SpfScoreInput
   readonly dkim: DkimScoreInput
   readonly dmarc: DmarcScoreInput

@@ -33,6 +33,7 @@ export type Score = {
 /** The score of a domain (docs/score.md): every point lost is a row. */
 export function score(inputs: ScoreInputs): Score {
   if (inputs.role === 'no_such_domain') return NO_DOMAIN
+  if (inputs.reverse) return NOTHING_TO_LOSE
   const parts = partsOf(inputs)
   const scale = scaleOf(inputs)
   const cap = capOf(inputs)
@@ -116,6 +117,9 @@ const NO_DOMAIN: Score = {
   complete: true,
   breakdown: [{ component: 'total', finding: 'mx.no_domain', kind: 'deduction', points: 100 }],
 }
+
+/** None of the components applies to a reverse zone. */
+const NOTHING_TO_LOSE: Score = { score: 100, scoreVersion: SCORE_VERSION, complete: true, breakdown: [] }
 
 /** Limits the losses, each case separately, so that no component goes below 0. */
 function notBelowZero(losses: readonly Loss[], worth: number): Loss[] {

@@ -3,7 +3,8 @@ import type { Problem } from '../../base/problem.ts'
 import { printable } from '../../base/text.ts'
 import { labelsOf } from '../../names/domain.ts'
 import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
-import type { Finding, Outcome } from '../check.ts'
+import { type Finding, notApplicable, type Outcome } from '../check.ts'
+import type { DomainContext } from '../context.ts'
 import { validationProblem } from '../problems.ts'
 import type { DnssecFacts } from './lookup.ts'
 
@@ -47,10 +48,13 @@ export function dnssecState(facts: DnssecFacts): DnssecState {
 /**
  * `pass`: signed and validated; `warn`: not signed, or signed without effect; `fail`: bogus, or a DS record that
  * matches no key, so that validating receivers do not see the domain; `unknown`: no answer either way, or a resolver
- * that is not trusted; `not_applicable`: there is no such zone. It never costs points.
+ * that is not trusted; `not_applicable`: there is no such zone,
+ * or an unsigned reverse zone. It never costs points.
  */
-export function judgeDnssec(facts: DnssecFacts): Outcome<DnssecFacts> {
+export function judgeDnssec(facts: DnssecFacts, context: DomainContext): Outcome<DnssecFacts> {
   const state = dnssecState(facts)
+  // What its signatures would protect, mail, is not there.
+  if (context.reverse && state.signed === false) return notApplicable(facts, context)
   const findings = [...brokenFindings(facts, state), ...signedFindings(facts, state), ...aboutSignatures(facts, state)]
   if (state.bogus || findings.some(({ id }) => id === 'dnssec.ds_mismatch')) return { status: 'fail', facts, findings }
   const open = openReason(facts, state) ?? (findings.length === 0 ? unanswered(facts, state) : undefined)

@@ -17,6 +17,12 @@ export const findings = defineFindings({
     repair: 'Check the spelling, the registration and the delegation of the domain.',
     reference: 'RFC 2308 §2.1',
   }),
+  'mx.reverse_zone': info({
+    title: 'A reverse zone, and no mail domain',
+    detail: ({ domain }) =>
+      `${domain} is a name of a reverse zone, which names addresses: nothing about mail is judged. Whether a PTR record is right is part of the check of the domain that sends from its address.`,
+    reference: 'RFC 1035 §3.5',
+  }),
   'mx.none': critical({
     title: 'No mail host',
     detail: ({ domain }) => `${domain} has no MX record and no address of its own, so mail to it cannot be delivered.`,

@@ -16,6 +16,7 @@ import { allAddresses, type Delivery, deliveryOf, hostState, type MxFacts, notPu
 export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts> {
   const { mail, domain } = facts
   if (!mail.exists) return { status: 'fail', facts, findings: [{ id: 'mx.no_domain', args: { domain } }] }
+  if (context.reverse) return notApplicable(facts, context, [{ id: 'mx.reverse_zone', args: { domain } }])
   if (context.role === 'sends_only') return withoutReplies(facts)
   if (mail.kind === 'null') return notApplicable(facts, context, [{ id: 'mx.null', evidence: shown(facts) }])
   if (context.role === 'parked') return notApplicable(facts, context, [withoutNullMx(domain)])

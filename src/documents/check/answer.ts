@@ -28,6 +28,9 @@ export const isOpen = ({ grade }: Answer): boolean => grade === null
 /** The name does not exist, so that no check has a subject. */
 export const isGone = ({ domain_role: role }: Answer): boolean => role?.name === 'no_such_domain'
 
+/** A name of a reverse zone, about which nothing is said that is about mail. */
+export const isReverse = ({ findings }: Answer): boolean => findings.some(({ id }) => id === 'mx.reverse_zone')
+
 export const statusOf = (answer: Answer, key: CheckName): Status =>
   key === 'mx' ? answer.mx_status : (answer[key]?.status ?? 'unknown')
 

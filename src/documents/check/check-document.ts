@@ -21,7 +21,7 @@ import {
 import { briefPath } from '../plan.ts'
 import { profileBlocks } from '../profile.ts'
 import { footerOf } from '../words.ts'
-import { type Answer, isGone, sectionsOf } from './answer.ts'
+import { type Answer, isGone, isReverse, sectionsOf } from './answer.ts'
 import { checkBlocks, type Row } from './checks.ts'
 import { hostBlocks, listedOn, placeLine } from './hosts.ts'
 import { byLabel, checkLabel, type Label, marked } from './labels.ts'
@@ -37,7 +37,7 @@ import { whoSendsBlocks } from './who-may-send.ts'
 export function checkDocument(answer: Answer, version: string): Document {
   const { profile } = answer
   const isKnown = !isGone(answer)
-  const map = isKnown ? hostBlocks(answer) : []
+  const map = isKnown && !isReverse(answer) ? hostBlocks(answer) : []
   const rows = blocksOf([isKnown && checkBlocks(answer, listRow(answer)), poolRow(answer)])
   return {
     title: titleOf(answer),

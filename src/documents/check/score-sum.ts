@@ -5,7 +5,7 @@ import { counted } from '../../base/text.ts'
 import { applies, ROLE_WORDS } from '../../checks/context.ts'
 import { type Block, blocksOf, type Inline, type Line, text } from '../block.ts'
 import { CHECKS, LOSS_WORDS, ROW_WORDS, wordsFor } from '../words.ts'
-import { type Answer, isGone, isOpen, SCORED, statusOf } from './answer.ts'
+import { type Answer, isGone, isOpen, isReverse, SCORED, statusOf } from './answer.ts'
 import { checkLabel, type Label, marked } from './labels.ts'
 
 /** How the score adds up: the points of each check, then every deduction with its reason, then the listings. */
@@ -119,10 +119,11 @@ function stateOf(
   return statusOf(answer, key) === 'pass' && lostShare > 1 / 3 ? 'broken' : label
 }
 
-/** The role of the domain does not need the component: it has no points. */
-function isLeftOut({ domain_role }: Answer, component: Component): boolean {
-  const role = ROLES.find((one) => one === domain_role?.name)
-  return role !== undefined && role !== 'no_such_domain' && !applies(component, { role })
+/** The role of the domain does not need the component: it has no points. A reverse zone needs none, not even DMARC. */
+function isLeftOut(answer: Answer, component: Component): boolean {
+  const role = ROLES.find((one) => one === answer.domain_role?.name)
+  if (role === undefined || role === 'no_such_domain') return false
+  return isReverse(answer) || !applies(component, { role })
 }
 const ROLES = keysOf(ROLE_WORDS)
 

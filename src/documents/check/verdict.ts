@@ -2,7 +2,7 @@ import type { Severity } from '../../answers/finding.ts'
 import { earnedGrade } from '../../answers/weights.ts'
 import type { Block, Inline, Line } from '../block.ts'
 import { BUT_BROKEN, CHECKS, GRADE_WORDS, UNDELIVERABLE, wordsFor } from '../words.ts'
-import { type Answer, isGone, SCORED, statusOf } from './answer.ts'
+import { type Answer, isGone, isReverse, SCORED, statusOf } from './answer.ts'
 import { roleNote, sumBlocks } from './score-sum.ts'
 import { sendersNote } from './who-may-send.ts'
 
@@ -24,6 +24,7 @@ export const verdictBlock = (answer: Answer): Block => ({
 const ALL_OPEN =
   'The DNS did not answer for this domain, so almost nothing is known about it. The score is not meaningful. "mailsonde doctor" tells whether the resolver works.'
 const GONE = 'The domain does not exist, so no mail can reach it.'
+const REVERSE = 'A reverse zone names addresses: it is no mail domain, and nothing about mail is judged.'
 const OPEN_ONLY = 'Good as far as it could be determined.'
 const MOSTLY_OPEN = 'More than half of the points could not be determined, so there is no grade.'
 
@@ -44,6 +45,7 @@ const isUndeliverable = ({ findings }: Answer): boolean =>
 function wordsOf(answer: Answer): string {
   const { grade } = gradeIn(answer)
   if (isGone(answer)) return GONE
+  if (isReverse(answer)) return REVERSE
   if (grade === undefined) return isAllOpen(answer) ? ALL_OPEN : MOSTLY_OPEN
   if (isUndeliverable(answer)) return UNDELIVERABLE
   if (isOpenOnly(answer)) return OPEN_ONLY

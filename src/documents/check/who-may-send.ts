@@ -1,7 +1,7 @@
 import { providerOfAlias, providerOfInclude } from '../../providers/index.ts'
 import { type Block, blocksOf, heading, type Inline, type Line, type Marked, quiet } from '../block.ts'
 import { reportsOfDomainBlocks } from '../reports.ts'
-import { type Answer, isGone } from './answer.ts'
+import { type Answer, isGone, isReverse } from './answer.ts'
 import { addressesOf, LOOKUPS } from './spf.ts'
 
 /**
@@ -22,8 +22,7 @@ export function sendersNote(answer: Answer): Line[] {
   return [[{ link: '#senders', text: 'Who may send' }, ': ', ...passingWords(answer), ...serviceWords(answer)]]
 }
 
-const isOpen = ({ domain_role: role, spf }: Answer): boolean =>
-  role?.name === 'no_such_domain' || spf.status === 'unknown'
+const isOpen = (answer: Answer): boolean => isGone(answer) || isReverse(answer) || answer.spf.status === 'unknown'
 
 const isOpenToAll = ({ all, findings }: { readonly all: string | undefined } & Pick<Answer, 'findings'>): boolean =>
   all === '+' || findings.some(({ id }) => id === 'spf.everybody')
