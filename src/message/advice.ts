@@ -80,6 +80,9 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
 
   'change.footer': changed,
   'change.banner': (_, context) => ofReceiver(context),
+  'change.markup_added': ({ place }, context) => (place === 'begin' ? ofReceiver(context) : changed('', context)),
+  'change.bom': changed,
+  'change.lines_doubled': changed,
   'change.wrapped': changed,
   'change.part_added': changed,
   'change.links_rewritten': ({ service }) =>
@@ -94,7 +97,7 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'change.space_added': RELAXED,
   'change.lines_broken': 'Send the text as quoted-printable or base64: no line may be longer than 998 octets.',
   'change.subject_tag': ({ tag }, context) =>
-    /ext|caution|spam|virus/i.test(tag) ? ofReceiver(context) : changed('', context),
+    /ext|caution|vorsicht|attention|warn|spam|junk|virus|phish/i.test(tag) ? ofReceiver(context) : changed('', context),
   'change.field_added': added,
   'change.fields_added': added,
   'change.field_removed': ({ names }) =>

@@ -56,6 +56,18 @@ Content-Type: text/html
 <p>Hello
 --in--
 `
+const HTML = `${PLAIN.slice(0, PLAIN.indexOf('Content-Type'))}Content-Type: text/html; charset=utf-8
+
+<html><body><p>Hello
+<p>Joe
+</body></html>
+`
+const base64 = (text: string): string =>
+  `${Buffer.from(text)
+    .toString('base64')
+    .replace(/.{76}(?=.)/g, '$&\n')}\n`
+const BASE64 = (text: string): string =>
+  `${PLAIN.slice(0, PLAIN.indexOf('Content-Transfer'))}Content-Transfer-Encoding: base64\n\n${base64(text)}`
 const footer = crlf('_______________\nlist mailing list\nhttps://b.example/list\n')
 const qp = (text: string): string =>
   text.replace(/[\x80-\xff=]/g, (char) => `=${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
@@ -79,6 +91,106 @@ type Case = {
 }
 
 const CASES: readonly Case[] = [
+  {
+    name: 'the number of a ticket system behind the subject',
+    change: (text) => text.replace('Subject: Minutes', 'Subject: Minutes [#4711]'),
+    cause: 'change.subject_tag',
+    says: /"\[#4711\]" was put behind the subject/,
+  },
+  {
+    name: 'a word in front of the subject, in any language',
+    change: (text) => text.replace('Subject: Minutes', 'Subject: Werbung: Minutes'),
+    cause: 'change.subject_tag',
+    says: /"Werbung:" was put in front of the subject/,
+  },
+  {
+    name: 'the name of a recipient that is its address',
+    message: PLAIN8.replace('To: list@b.example', 'To: <list@b.example>'),
+    change: (text) => text.replace('To: <list@b.example>', 'To: "list@b.example" <list@b.example>'),
+    cause: 'change.rewritten',
+    says: /To .*another form/,
+  },
+  {
+    name: 'quotes around the name of the author that were lost',
+    message: PLAIN8.replace('From: Joe', 'From: "Joe"'),
+    change: (text) => text.replace('From: "Joe"', 'From: Joe'),
+    cause: 'change.rewritten',
+    says: /From .*another form/,
+  },
+  {
+    name: 'quotes that were added to one of two names',
+    message: PLAIN8.replace('To: list@b.example', 'To: List <list@b.example>, Eve <eve@b.example>'),
+    change: (text) => text.replace('To: List <list@b.example>, Eve', 'To: "List" <list@b.example>, "Eve"'),
+    cause: 'change.rewritten',
+    says: /To .*another form/,
+  },
+  {
+    name: 'the name of a zone that was taken out of the date',
+    message: PLAIN8.replace('+0000\n', '+0000 (GMT)\n'),
+    change: (text) => text.replace(' (GMT)', ''),
+    cause: 'change.rewritten',
+    says: /Date .*another form/,
+  },
+  {
+    name: 'a charset in capitals and quotes',
+    change: (text) => text.replace('charset=utf-8', 'charset="UTF-8"'),
+    cause: 'change.rewritten',
+    says: /Content-Type .*another form/,
+  },
+  {
+    name: 'a parameter that was added to the type',
+    change: (text) => text.replace('charset=utf-8', 'charset=utf-8; format=flowed'),
+    cause: 'change.rewritten',
+    says: /Content-Type .*another form/,
+  },
+  {
+    name: 'a byte order mark',
+    change: (text) => body(text, (one) => `\xef\xbb\xbf${one}`),
+    cause: 'change.bom',
+  },
+  {
+    name: 'an empty line behind every line',
+    change: (text) => body(text, (one) => one.replaceAll('\r\n', '\r\n\r\n')),
+    cause: 'change.lines_doubled',
+  },
+  {
+    name: 'a footer in text that is base64, encoded anew',
+    message: BASE64('Hello, these are the minutes of the last meeting, and there is nothing else.\r\nJoe\r\n'),
+    change: (text) =>
+      body(text, (one) => crlf(base64(`${Buffer.from(one, 'base64').toString()}-- \r\nlist mailing list\r\n`))),
+    cause: 'change.footer',
+    says: /2 lines were added at the end.*list mailing list/,
+  },
+  {
+    name: 'a banner behind <body>, in the same line',
+    message: HTML,
+    change: (text) => text.replace('<body>', '<body><div style="x">External <b>message</b></div>'),
+    cause: 'change.markup_added',
+    says: /at the begin of the body \(HTML\).*External/,
+  },
+  {
+    name: 'a banner behind <body>, in lines of its own',
+    message: HTML,
+    change: (text) => text.replace('<body>', '<body>\r\n<table><tr><td>External</td></tr></table>\r\n'),
+    cause: 'change.markup_added',
+  },
+  {
+    name: 'a picture before </body>',
+    message: HTML,
+    change: (text) => text.replace('</body>', '<img src="https://c.example/p" width="1"></body>'),
+    cause: 'change.markup_added',
+    says: /at the end of the body \(HTML\)/,
+  },
+  {
+    name: 'a disclaimer in the plain text and in the HTML',
+    message: MULTI,
+    change: (text) =>
+      text
+        .replace('Hello\r\n--in', 'Hello\r\n_____\r\nConfidential\r\n--in')
+        .replace('<p>Hello', '<p>Hello<hr><p>Confidential</p>'),
+    cause: 'change.markup_added',
+    says: /at the end of the body \(HTML\).*Confidential/,
+  },
   {
     name: 'a footer',
     change: (text) => text + footer,

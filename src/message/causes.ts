@@ -7,7 +7,7 @@ import { type Field, type Mail, parseFields } from './parse.ts'
 import { causeProblem, signatureProblem } from './problems.ts'
 import { withoutRewriting } from './rewriters.ts'
 import type { Signature } from './signature.ts'
-import { decodeWords } from './words.ts'
+import { addressForms, dateForms, otherEncodings, typeForms, untagged } from './written-forms.ts'
 
 /** Maximum size of a body of which changed forms are tried, octets: each of them is hashed. */
 const MAX_BODY = 1_048_576
@@ -140,13 +140,16 @@ function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Gene
       return { edit: (all) => all.map((one) => (one === field ? { ...one, raw } : one)), change }
     }
     if (field.name === 'subject')
-      for (const { rest, tag } of untagged(value)) yield replaced(rest, causeProblem('subject_tag', { tag }))
+      for (const { rest, ...tag } of untagged(value)) yield replaced(rest, causeProblem('subject_tag', tag))
     if (field.name === 'subject')
       for (const encoded of otherEncodings(value))
         yield replaced(encoded, causeProblem('rewritten', { name: shownName, how: 'encoding' }))
-    if (field.name === 'to' || field.name === 'cc')
-      for (const bare of withoutNames(value))
-        yield replaced(bare, causeProblem('rewritten', { name: shownName, how: 'form' }))
+    if (['from', 'to', 'cc', 'reply-to', 'sender'].includes(field.name))
+      for (const form of addressForms(value))
+        yield replaced(form, causeProblem('rewritten', { name: shownName, how: 'form' }))
+    if (field.name === 'date')
+      for (const form of dateForms(value))
+        yield replaced(form, causeProblem('rewritten', { name: shownName, how: 'form' }))
     for (const other of originals(byName, field.name))
       yield replaced(
         other.raw.slice(other.raw.indexOf(':') + 1),
@@ -156,7 +159,7 @@ function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Gene
       for (const encoding of ['8bit', '7bit', 'quoted-printable', 'base64', '8BIT', '7BIT'])
         yield replaced(` ${encoding}`, causeProblem('reencoded', { from: encoding.toLowerCase() }))
     if (field.name === 'content-type')
-      for (const written of otherQuotes(value))
+      for (const written of typeForms(value))
         yield replaced(written, causeProblem('rewritten', { name: shownName, how: 'form' }))
     // Of several, the first: the structure is that of it.
     if (field.name === 'content-type' && field === byName.get('content-type')![0])
@@ -185,57 +188,6 @@ function* listFields(fields: readonly Field[]): Generator<HeaderEdit> {
     const change = causeProblem('fields_added', { names: [...new Set([...added].map(writtenName))] })
     yield { edit: (all) => all.filter((one) => !added.has(one)), change }
   }
-}
-
-/**
- * A subject without what lists and gateways put in front of it: `[list] `, `***SPAM*** `, `EXTERNAL: `; also where
- * `Re:` stands before it.
- */
-function untagged(value: string): readonly { readonly rest: string; readonly tag: string }[] {
-  const found =
-    /^(?<space>\s*)(?<re>(?:(?:re|fwd?|aw|wg): ?)?)(?<tag>\[[^\]]{1,80}\]|[*_]{2,5}[^*_]{1,40}[*_]{2,5}|\{[^}]{1,40}\}|(?:external|spam|suspected spam|caution)\s?:)(?<gap>\s*)(?<rest>.*)$/is.exec(
-      value,
-    )
-  const { space = '', re = '', tag, rest = '' } = found?.groups ?? {}
-  if (tag === undefined) return []
-  return [`${space}${re}${rest}`, `${space}${rest}`].map((one) => ({ rest: one, tag }))
-}
-
-/** Maximum length of a text of which other encodings are tried: a longer one is written in several words. */
-const MAX_WORD = 75
-
-/** The same text as hosts write it: raw, or as one encoded word (RFC 2047) in either encoding. */
-function otherEncodings(value: string): readonly string[] {
-  const text = decodeWords(Buffer.from(value.replace(/\r\n[ \t]+/g, ' ').trim(), 'latin1').toString('utf8'))
-  const utf8 = Buffer.from(text, 'utf8')
-  if (utf8.length === text.length || utf8.length > MAX_WORD) return []
-  const isLatin = /^[\x00-\xff]*$/.test(text)
-  const words = ['utf-8', 'UTF-8', ...(isLatin ? ['iso-8859-1', 'ISO-8859-1'] : [])].flatMap((charset) => {
-    const octets = /^utf/i.test(charset) ? utf8 : Buffer.from(text, 'latin1')
-    const [b, q] = [octets.toString('base64'), quotedWord(octets)]
-    return [`B?${b}`, `b?${b}`, `Q?${q}`, `q?${q}`].map((word) => ` =?${charset}?${word}?=`)
-  })
-  return [` ${utf8.toString('latin1')}`, ...words]
-}
-
-/** The encoding `Q` (RFC 2047 §4.2), as most programs write it. */
-const quotedWord = (octets: Buffer): string =>
-  octets
-    .toString('latin1')
-    .replace(/[^A-Za-z0-9!*+/ -]/g, (char) => `=${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
-    .replaceAll(' ', '_')
-
-/** A Content-Type with its parameters quoted in another way. */
-function otherQuotes(value: string): readonly string[] {
-  const bare = value.replace(/(=\s*)"([\w.+-]{1,200})"/g, '$1$2')
-  const quoted = value.replace(/(=\s*)([\w.+-]{1,200})(?=\s*(?:;|\r|$))/g, '$1"$2"')
-  return [bare, quoted].filter((one) => one !== value)
-}
-
-/** One recipient without the display name that a server wrote before it. */
-function withoutNames(value: string): readonly string[] {
-  const address = /^\s*[^<>@,]{1,200}<([^<>\s]{1,320})>\s*$/.exec(value)?.[1]
-  return address === undefined ? [] : [` ${address}`, ` <${address}>`]
 }
 
 /** Fields in which hosts keep the original value of another one. */
@@ -313,6 +265,8 @@ function bodyCause(mail: Mail, signature: Signature, effort: Effort): Problem | 
     () => lineEnds(body, isIt),
     () => brokenLines(body, isIt),
     () => rewritten(body, isIt),
+    () => addedInBase64(mail, isIt),
+    () => addedMarkup(mail, isIt),
   ]
   for (const change of changes) {
     const found = change()
@@ -351,7 +305,7 @@ const excerpt = (added: Buffer): string =>
     .toString('utf8', 0, 2_000)
     .split('\r\n')
     .map((line) => line.trim())
-    .find((line) => /[\p{L}\p{N}]/u.test(line))
+    .find((line) => /[\p{L}\p{N}]/u.test(line.replace(/=[0-9A-F]{2}/g, '')))
     ?.slice(0, 80) ?? ''
 
 /** A list that wrapped the message in a multipart and added a part, or added a part to one: without it. */
@@ -421,13 +375,15 @@ function withDecodedParts(mail: Mail): Buffer | undefined {
 }
 
 /**
- * Lines that a mailbox in mbox form escaped (`>From `), and dots that a broken client doubled or lost (RFC 5321
+ * Lines that a mailbox in mbox form escaped (`>From `), a byte order mark or empty lines that a program added, and dots that a broken client doubled or lost (RFC 5321
  * §4.5.2).
  */
 function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
   const text = body.toString('latin1')
   const forms = [
     [/^>From /gm, 'From ', 'from_escaped'],
+    [/^\xef\xbb\xbf/, '', 'bom'],
+    [/\r\n\r\n/g, '\r\n', 'lines_doubled'],
     [/^\.\./gm, '.', 'dots_doubled'],
     [/^\./gm, '..', 'dots_lost'],
   ] as const
@@ -469,4 +425,91 @@ function rewritten(body: Buffer, isIt: IsIt): Problem | undefined {
     service: found.service,
     isProven: isIt(Buffer.from(found.text, 'latin1')),
   })
+}
+
+/** Lines at either end of a text that is base64, which the host that added them encoded anew. */
+function addedInBase64({ fields, body }: Mail, isIt: IsIt): Problem | undefined {
+  const { parts } = parseMime(fields, body)
+  const [part] = parts
+  if (parts.length !== 1 || part!.depth > 0 || part!.encoding !== 'base64') return undefined
+  const text = contentOf(body, part!)
+  const encoded = (one: Buffer): Buffer =>
+    Buffer.from(`${one.toString('base64').replace(/.{76}(?=.)/g, '$&\r\n')}\r\n`, 'latin1')
+  return (
+    addedAtEnd(text, (one) => one.length > 0 && isIt(encoded(one))) ?? addedAtBegin(text, (one) => isIt(encoded(one)))
+  )
+}
+
+/** Maximum number of places in HTML at which an addition may begin or end. */
+const MAX_PLACES = 40
+/** The same where the plain text got an addition, too, and its maximum number of lines. */
+const MAX_PLACES_OF_TWO = 20
+const MAX_LINES_OF_TWO = 8
+/** Maximum length of an addition to HTML. */
+const MAX_MARKUP = 8_192
+
+type Range = { readonly start: number; readonly end: number }
+
+/** What gateways write behind `<body>` or before `</body>`, alone or with the same in the plain text. */
+function addedMarkup({ fields, body }: Mail, isIt: IsIt): Problem | undefined {
+  const leaves = parseMime(fields, body).parts.filter(({ type }) => type === 'text/html' || type === 'text/plain')
+  const html = leaves.find(({ type }) => type === 'text/html')
+  if (!html) return undefined
+  const plain = leaves.find(({ type, end }) => type === 'text/plain' && end < html.start)
+  const text = body.toString('latin1')
+  const told = (place: 'begin' | 'end', { start, end }: Range): Problem =>
+    causeProblem('markup_added', {
+      place,
+      text: excerpt(Buffer.from(text.slice(start, end).replace(/<[^<>]{0,1000}>/g, '\r\n'), 'latin1')),
+    })
+  for (const place of ['end', 'begin'] as const) {
+    const ranges = additionsTo(text, html, place)
+    for (const range of ranges.slice(0, MAX_PLACES)) if (isIt(without(body, [range]))) return told(place, range)
+    if (!plain) continue
+    for (const other of linesAt(text, plain, place))
+      for (const range of ranges.slice(0, MAX_PLACES_OF_TWO))
+        if (isIt(without(body, [other, range]))) return told(place, range)
+  }
+  return undefined
+}
+
+const without = (body: Buffer, ranges: readonly Range[]): Buffer =>
+  Buffer.concat([0, ...ranges.map(({ end }) => end)].map((from, i) => body.subarray(from, ranges[i]?.start)))
+
+/** Ranges of HTML, nearest to its end or begin first; each also with the line break beside it. */
+function additionsTo(text: string, { start, end }: Range, place: 'begin' | 'end'): readonly Range[] {
+  const html = text.slice(start, end)
+  if (place === 'end') {
+    const body = html.toLowerCase().lastIndexOf('</body>')
+    const close = body < 0 ? html.length : body
+    const from = Math.max(0, close - MAX_MARKUP)
+    const opens = [...html.slice(from, close).matchAll(/<(?:hr|div|table|p|br|img|span|style|font|center|a)\b/gi)]
+    return opens.reverse().flatMap(({ index }) => {
+      const at = from + index
+      const range = { start: start + at, end: start + close }
+      return html.slice(at - 2, at) === '\r\n' ? [{ ...range, start: range.start - 2 }, range] : [range]
+    })
+  }
+  const open = /<body\b[^<>]{0,2000}>/i.exec(html)
+  const from = open ? open.index + open[0].length : 0
+  const closes = [
+    ...html.slice(from, from + MAX_MARKUP).matchAll(/<\/(?:table|div|p|span|center)>|<(?:br|hr)\b[^<>]{0,200}>/gi),
+  ]
+  return closes.flatMap(({ index, 0: tag }) => {
+    const at = from + index + tag.length
+    const range = { start: start + from, end: start + at }
+    return html.slice(at, at + 2) === '\r\n' ? [{ ...range, end: range.end + 2 }, range] : [range]
+  })
+}
+
+/** The last or the first lines of a text, each range one line longer. */
+function linesAt(text: string, { start, end }: Range, place: 'begin' | 'end'): readonly Range[] {
+  const ranges: Range[] = []
+  let at = place === 'end' ? end : start
+  while (ranges.length < MAX_LINES_OF_TWO) {
+    at = place === 'end' ? text.lastIndexOf('\r\n', at - 1) : text.indexOf('\r\n', at) + 2
+    if (at < start || at > end || (place === 'begin' && at < 2)) return ranges
+    ranges.push(place === 'end' ? { start: at, end } : { start, end: at })
+  }
+  return ranges
 }

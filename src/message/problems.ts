@@ -113,6 +113,10 @@ export const causeProblem = problemsOf('change', {
     `${counted(lines, 'line')} ${lines === 1 ? 'was' : 'were'} added at the end of the body after signing, as mailing lists and gateways do: ${quoted(text, 80)}`,
   banner: ({ lines, text }: { lines: number } & Text) =>
     `${counted(lines, 'line')} ${lines === 1 ? 'was' : 'were'} added at the begin of the body after signing, as gateways and filters do: ${quoted(text, 80)}`,
+  markup_added: ({ place, text }: { place: 'begin' | 'end' } & Text) =>
+    `text was added at the ${shown(place, 5)} of the body (HTML) after signing, as gateways and filters do: ${quoted(text, 80)}`,
+  bom: () => 'a byte order mark was put in front of the body after signing',
+  lines_doubled: () => 'an empty line was put behind every line of the body after signing',
   wrapped: () => 'the message was put into a multipart message after signing, as mailing lists do to add a footer',
   part_added: ({ text }: Text) => `a part was added to the body after signing: ${quoted(text, 80)}`,
   reencoded_body: ({ to }: { to: string }) =>
@@ -125,7 +129,8 @@ export const causeProblem = problemsOf('change', {
     'blanks were added at the ends of lines after signing; the signature (c=simple) allows no change of white space',
   line_ends: () => 'the signature is over lines that end with LF alone, and the message was sent with CRLF',
   lines_broken: () => 'lines that were too long were broken after signing',
-  subject_tag: ({ tag }: { tag: string }) => `${quoted(tag, 80)} was put in front of the subject after signing`,
+  subject_tag: ({ tag, isBehind }: { tag: string; isBehind: boolean }) =>
+    `${quoted(tag, 80)} was put ${isBehind ? 'behind' : 'in front of'} the subject after signing`,
   field_added: ({ name }: Name) => `the field ${shown(name, 80)} was added after signing`,
   fields_added: ({ names }: { names: readonly string[] }) =>
     `the fields ${names
