@@ -144,7 +144,10 @@ export const findings = defineFindings({
     detail: () => 'Every key that was found is revoked or unusable.',
     repair: 'Publish a key under a new selector and sign with it.',
     advice: (args) =>
-      andSteps(`Publish a key under a new selector and sign with it, and no more with ${list(args.selectors)}.`, args),
+      andSteps(
+        `Publish a key under a new selector, sign with it, and stop signing with ${list(args.selectors)}.`,
+        args,
+      ),
     reference: 'RFC 6376 §3.6.1',
   }),
   'dkim.testing': medium({

@@ -209,6 +209,8 @@ export const findings = defineFindings({
       `${some(terms)}: ${passing(Number(ipv4), ipv6 === true)} may send as ${domain}, as with "+all".`,
     repair:
       'First add the hosts that send mail (your own hosts, the include of your mail provider). Then remove the term, or the include that contains it. End the record with "~all" until reports show that no sender is missing.',
+    advice: ({ terms }) =>
+      `First add the hosts that send mail (your own hosts, the include of your mail provider). Then remove ${some(terms)}, or the include that leads there. End the record with "~all" until reports show that no sender is missing.`,
     reference: 'RFC 7208 §11.4',
   }),
   'spf.include_takeover': critical({
@@ -254,13 +256,15 @@ export const findings = defineFindings({
     title: 'SPF allows a large part of the internet to send',
     detail: ({ count: ipv4 }) =>
       `${count(ipv4)} IPv4 addresses pass, including those of includes; even several large providers together have fewer.`,
-    repair: 'Find the widest terms under "spf.passing" and narrow them to the hosts that send mail.',
+    repair: 'Narrow the widest terms to the hosts that send mail.',
+    advice: ({ terms }) => `Narrow the widest terms to the hosts that send mail, first ${some(terms)}.`,
     reference: 'RFC 7208 §11.4',
   }),
   'spf.many_addresses': medium({
     title: 'SPF allows very many addresses to send',
     detail: ({ count: ipv4 }) => `${count(ipv4)} IPv4 addresses pass by the record itself, not counting includes.`,
     repair: 'Narrow the networks to the hosts that send mail.',
+    advice: ({ terms }) => `Narrow the networks to the hosts that send mail, first ${some(terms)}.`,
     reference: 'RFC 7208 §11.4',
   }),
   'spf.too_wide': medium({

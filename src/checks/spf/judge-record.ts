@@ -9,6 +9,7 @@ import type { DeadTerm } from './dead-terms.ts'
 import { firstRecord, meantBy, namesSomebody, reordered, shorter, softened, withAll, without } from './fixes.ts'
 import type { SpfFacts } from './lookup.ts'
 import { mend, type Slip, slipsIn } from './mend.ts'
+import type { Passing } from './passing/passing.ts'
 import { type Extent, isWide, sizeOf } from './passing/wide.ts'
 import { deadTermProblem, networkProblem } from './problems.ts'
 import { namesNobody, type SpfReading } from './reading.ts'
@@ -187,10 +188,21 @@ export function judgeExtent(said: Said, root: SpfNode, extent: Extent): Finding[
   const { evidence } = said
   if (extent.everybody) return [judgeEverybody(said, root, extent)]
   if (passing.tooWide) return [{ id: 'spf.too_wide', evidence }]
-  if (ipv4 >= VERY_MANY_ADDRESSES) return [{ id: 'spf.very_many_addresses', args: { count: ipv4 }, evidence }]
-  if (ownIpv4 > MANY_ADDRESSES) return [{ id: 'spf.many_addresses', args: { count: ownIpv4 }, evidence }]
+  const { terms } = passing
+  if (ipv4 >= VERY_MANY_ADDRESSES)
+    return [{ id: 'spf.very_many_addresses', args: { count: ipv4, terms: widestOf(terms) }, evidence }]
+  const own = terms.filter(({ include }) => !include)
+  if (ownIpv4 > MANY_ADDRESSES)
+    return [{ id: 'spf.many_addresses', args: { count: ownIpv4, terms: widestOf(own) }, evidence }]
   return []
 }
+
+/** The terms with most IPv4 addresses, at most three. */
+const widestOf = (terms: Passing['terms']): readonly string[] =>
+  terms
+    .toSorted((a, b) => sizeOf(b.ip4) - sizeOf(a.ip4))
+    .slice(0, 3)
+    .map(({ text }) => text)
 
 /**
  * Everybody passes, but not by `+all`. A wide term of the domain's own record can be removed; the owner of an include

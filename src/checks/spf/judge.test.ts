@@ -216,6 +216,20 @@ describe('findings', () => {
       }
     }
   })
+
+  it.each<[string, LabZone, string]>([
+    ['a record of its own', own('ip4:192.0.2.1', 'ip4:64.0.0.0/2', '-all'), 'first ip4:64.0.0.0/2'],
+    [
+      'an include',
+      { ...own('include:b.example', '-all'), 'b.example': spf('ip4:64.0.0.0/2') },
+      'first include:b.example',
+    ],
+    ['everybody', own('ip4:0.0.0.0/0', '-all'), 'remove ip4:0.0.0.0/0'],
+  ])('name the term that lets too many pass: %s', async (_, zone, words) => {
+    const [finding] = (await judge(zone)).findings
+    const { advice } = table[finding!.id as 'spf.everybody']
+    expect(advice!(tellArgs(finding!.args), false)).toContain(words)
+  })
 })
 
 describe('fixes', () => {
