@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { eachAlone, putOff } from '../base/alone.ts'
 import { raced, sleep, wakeable } from '../base/deadline.ts'
 import { once } from '../base/share-work.ts'
@@ -6,9 +5,11 @@ import { isAway, outageLog } from '../store/postgres/connect.ts'
 import type { DeliveryRow } from '../store/postgres/deliveries.ts'
 import type { ClaimedMonitor } from '../store/postgres/monitor-runs.ts'
 import type { Log } from '../world.ts'
-import { sweepAccepted, tellEnd } from './accepted.ts'
+import { tellEnd } from './accepted.ts'
 import { attemptFailed, type Delivering, deliver } from './deliver.ts'
 import { type Digesting, makeDigests } from './digest.ts'
+import { endedJobsTold, type JobEvent } from './ended-jobs.ts'
+import { expiredRemoved, type Sweep } from './expired.ts'
 import { FAILING_AFTER } from './notify/machine.ts'
 import { ownFault } from './notify/send.ts'
 import { putOff as putOffMonitor, type Running, workOn } from './run.ts'
@@ -19,9 +20,6 @@ export type MonitorEngine = {
   /** Claims nothing new, ends what runs and releases it. */
   readonly stop: () => Promise<void>
 }
-
-/** The body of `job.finished`; undefined for a job that was removed. */
-export type JobEvent = (id: string) => Promise<object | undefined>
 
 export type EngineParts = Running &
   Delivering &
@@ -39,41 +37,25 @@ const LOOK_EVERY_MS = 5_000
 const RUNS_AT_A_TIME = 8
 /** Maximum number of messages that one node sends at the same time. */
 const MESSAGES_AT_A_TIME = 16
-/** Maximum number of ended jobs that one step reads. */
-const JOBS_AT_A_TIME = 20
 /** Maximum number of acceptances whose end one step tells. */
 const ENDS_AT_A_TIME = 20
-/** When the event of an ended job is made again after it failed, ms; then it is given up. */
-const EVENT_AGAIN_MS = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000] as const
 /** When a step is tried again that failed as a whole, ms. */
 const STEP_AGAIN_MS = [5_000, 60_000, 5 * 60_000, 30 * 60_000] as const
 type Step = { readonly fault: string; readonly work: () => Promise<void> }
-/** Removes some of what has expired; returns whether there may be more. */
-export type Sweep = () => Promise<boolean>
-/** Maximum number of times that a sweep is repeated in an hour: more is removed than can come in. */
-const SWEEPS_AT_A_TIME = 500
 /** Lifetime of a claim, ms. */
 const RUN_LEASE_MS = 180_000
 const MESSAGE_LEASE_MS = 60_000
 /** A run and a message end before their claim; the event of a job is made in a transaction, which must not be long. */
 const LIMITS = { runMs: 150_000, messageMs: 45_000, eventMs: 10_000 }
-const HOUSEKEEPING_MS = 3_600_000
-/** How long history and messages are stored, ms. */
-const HISTORY_MS = 400 * 86_400_000
-const MESSAGES_MS = 90 * 86_400_000
-
-/** One id for each job: the webhook may be set again by a request that is repeated after the job was told. */
-const messageIdOf = ({ id, number }: { readonly id: string; readonly number: number }): string =>
-  `msg_${createHash('sha256').update(`${id} ${number}`).digest('base64url').slice(0, 22)}`
 
 /** Processes the monitors and messages of a database, together with the engines of other nodes on the same one. */
 export function startMonitors(parts: EngineParts): MonitorEngine {
   const { monitors, deliveries, now, log, limits = LIMITS } = parts
   const stopping = new AbortController()
+  const tellEndedJobs = endedJobsTold({ ...parts, eventMs: limits.eventMs })
+  const removeExpired = expiredRemoved(parts, stopping.signal)
   const [runs, messages] = [new Set<Promise<void>>(), new Set<Promise<void>>()]
   const looks = wakeable()
-  const untold = putOff<string>(EVENT_AGAIN_MS, now)
-  let cleanedAtMs = Number.NEGATIVE_INFINITY
   const outage = outageLog(log, 'monitors')
   const unwell = putOff<Step>(STEP_AGAIN_MS, now)
 
@@ -106,67 +88,8 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
       running.delete(row)
     }
   }
-  async function sendOne(row: DeliveryRow): Promise<void> {
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(limits.messageMs)])
-    try {
-      await raced(signal, deliver(parts, row, signal))
-    } catch (error) {
-      if (stopping.signal.aborted || isAway(error)) throw error // its lease expires
-      await attemptFailed(parts, row, ownFault(log, row.id, error))
-    }
-  }
-
-  /** The ended jobs whose webhook is to be called, each in a transaction of its own. */
-  async function tellEndedJobs(): Promise<void> {
-    for (let n = 0; n < JOBS_AT_A_TIME && (await tellEndedJob()); n++);
-  }
-  async function tellEndedJob(): Promise<boolean> {
-    let job: Awaited<ReturnType<typeof deliveries.endedJob>>
-    try {
-      await parts.database.db.transaction().execute(async (tx) => {
-        job = await deliveries.endedJob(tx, untold.waiting())
-        const data = job && (await raced(AbortSignal.timeout(limits.eventMs), parts.jobEvent(job.id)))
-        if (!job || !data) return
-        const createdAt = new Date(now())
-        const id = messageIdOf(job)
-        const message = { id, webhook: job.callback, monitor: null, type: 'job.finished', createdAt }
-        const body = JSON.stringify({ type: message.type, timestamp: createdAt.toISOString(), data })
-        await deliveries.add(tx, [{ ...message, channel: JSON.stringify({ type: 'webhook' }), body }])
-      })
-      if (job) untold.ended(job.id)
-    } catch (error) {
-      if (!job || isAway(error)) throw error
-      const againInMs = untold.failed(job.id)
-      const fields = { job: job.id, again_in_ms: againInMs ?? null, err: error }
-      log.error('the end of a bulk job could not be told: an internal error', fields)
-      if (againInMs === undefined) await deliveries.setCallback(job.id, null)
-    }
-    return job !== undefined
-  }
   async function tellEnds(): Promise<void> {
     for (let n = 0; n < ENDS_AT_A_TIME && (await tellEnd(parts)); n++);
-  }
-  async function keepHouse(): Promise<void> {
-    const sinceMs = now() - cleanedAtMs
-    if (sinceMs >= 0 && sinceMs < HOUSEKEEPING_MS) return
-    cleanedAtMs = now()
-    await monitors.mendTimes(new Date(now()))
-    await deliveries.mendTimes(new Date(now()))
-    const own: readonly Sweep[] = [
-      () => monitors.sweepPoints(new Date(now() - HISTORY_MS)),
-      () => deliveries.sweep(new Date(now() - MESSAGES_MS)),
-      () => sweepAccepted(parts),
-      () => parts.consents.sweep(new Date(now())).then(() => false),
-    ]
-    for (const sweep of [...own, ...parts.sweeps]) await sweepUp(sweep)
-  }
-  /** A sweep that fails does not skip the others. */
-  async function sweepUp(sweep: Sweep): Promise<void> {
-    try {
-      for (let n = 0; n < SWEEPS_AT_A_TIME && !stopping.signal.aborted && (await sweep()); n++);
-    } catch (error) {
-      log.warn('expired data could not be removed: tried again in an hour', { err: error })
-    }
   }
   async function startRuns(): Promise<void> {
     const free = RUNS_AT_A_TIME - runs.size
@@ -178,10 +101,10 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     const free = MESSAGES_AT_A_TIME - messages.size
     if (free > 0)
       for (const row of await deliveries.claim(new Date(now()), MESSAGE_LEASE_MS, free))
-        start(messages, sendOne(row), 'a message')
+        start(messages, sendOne(parts, row, stopping.signal), 'a message')
   }
   const steps: readonly Step[] = [
-    { fault: 'expired data of monitors could not be removed', work: keepHouse },
+    { fault: 'expired data of monitors could not be removed', work: removeExpired },
     { fault: 'due monitors could not be run', work: startRuns },
     { fault: 'ended jobs could not be told', work: tellEndedJobs },
     { fault: 'digests could not be made', work: async () => void ((await makeDigests(parts)) && looks.wake()) },
@@ -189,7 +112,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     { fault: 'messages could not be sent', work: startMessages },
   ]
   async function look(): Promise<void> {
-    if (!(await deliveries.hasWork(new Date(now())))) return keepHouse()
+    if (!(await deliveries.hasWork(new Date(now())))) return removeExpired()
     const due = steps.filter(unwell.isDue)
     await eachAlone(
       1,
@@ -225,5 +148,16 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
       await looking
       await Promise.all([...runs, ...messages])
     }),
+  }
+}
+
+/** One attempt at a message, whose fault of ours is stored as its result. */
+async function sendOne(parts: EngineParts, row: DeliveryRow, stopping: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout((parts.limits ?? LIMITS).messageMs)])
+  try {
+    await raced(signal, deliver(parts, row, signal))
+  } catch (error) {
+    if (stopping.aborted || isAway(error)) throw error // its lease expires
+    await attemptFailed(parts, row, ownFault(parts.log, row.id, error))
   }
 }
