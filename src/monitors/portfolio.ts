@@ -127,7 +127,7 @@ export async function importRows(
   const edits = [...changed.values()].map(({ number, name, labels, contact, note, every_ms }) => ({
     ...{ number, name, labels, contact, note, every_ms },
   }))
-  const isStored = await portfolio.store(owner.id, [...added.values()], edits, MAX_MONITORS)
+  const isStored = await portfolio.store(owner.id, { added: [...added.values()], changed: edits }, MAX_MONITORS)
   if (!isStored) throw monitorError('too_many', { max: MAX_MONITORS })
   return counts
 }

@@ -9,17 +9,13 @@ import { type Database, told } from '../store/postgres/connect.ts'
 import { MAX_WORDS, type SenderWord } from '../store/postgres/report-notes.ts'
 import type { ReportKind } from '../store/postgres/report-rows.ts'
 import {
-  type DayRow,
   type DaySum,
-  type DomainWithReports,
   type LeftOut,
   type Period,
   type PolicySeen,
   type ReportSums,
   type ReportsAbout,
-  type RowPlace,
   reportSumsOf,
-  type TlsSum,
 } from '../store/postgres/report-sums.ts'
 import { reportIntake } from '../store/postgres/reports.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
@@ -86,16 +82,12 @@ export type ReportService = {
    * as it is judged then. Undefined: no sender has this id. Rejects with AppError `limit_reached` for too many words.
    */
   readonly say: (ctx: Asking, said: Said) => Promise<Sender | undefined>
-  readonly rows: (
-    names: readonly number[],
-    period: Period,
-    page: { readonly after?: RowPlace; readonly limit: number; readonly sources?: readonly number[] },
-  ) => Promise<readonly DayRow[]>
-  readonly namesOf: (domain: Domain) => Promise<readonly number[]>
-  readonly tls: (period: Period) => Promise<readonly TlsSum[]>
+  readonly rows: ReportSums['rows']
+  readonly namesOf: ReportSums['namesOf']
+  readonly tls: ReportSums['tls']
   /** The number of reports that may have rows about the domain, whichever process has stored them. */
   readonly stored: ReportSums['stored']
-  readonly domains: () => Promise<readonly DomainWithReports[]>
+  readonly domains: ReportSums['domains']
   readonly strangers: ReportSums['strangers']
   readonly countStranger: (domain: string) => Promise<void>
   readonly mailboxPlace: ReportSums['mailboxPlace']

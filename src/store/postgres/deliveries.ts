@@ -82,10 +82,54 @@ const jobCallbacksOf = (db: Kysely<Schema>) => ({
   },
 })
 
+/** Claims of messages that are due, and what became of them. */
+const deliveryClaimsOf = (db: Kysely<Schema>) => ({
+  claim: (now: Date, leaseMs: number, limit: number) => claim(db, now, leaseMs, limit),
+
+  /** Makes messages due that a clock which stepped back would delay: they are of the future, or further ahead than any. */
+  mendTimes: async (now: Date): Promise<void> => {
+    await sql`
+      UPDATE mailsonde.deliveries SET next_attempt = ${now}
+      WHERE state = 'pending' AND next_attempt > ${now}
+        AND (created_at > ${now}::timestamptz + interval '1 minute' OR next_attempt > ${now}::timestamptz + interval '25 hours')`.execute(
+      db,
+    )
+  },
+
+  /** Stores an attempt: delivered, failed permanently (`next` null), or to be repeated at `next`. */
+  attempted: async (
+    number: number,
+    attempt: object,
+    outcome: { readonly state: 'pending' | 'delivered' | 'failed'; readonly next: Date | null },
+  ): Promise<void> => {
+    await sql`
+      UPDATE mailsonde.deliveries SET attempts = (CASE WHEN jsonb_array_length(attempts) >= 50 THEN attempts - 0 ELSE attempts END) || ${JSON.stringify([attempt])}::jsonb,
+        tries = tries + 1, state = ${outcome.state}, next_attempt = ${outcome.next}, leased_until = '-infinity'
+      WHERE number = ${number}`.execute(db)
+  },
+
+  /**
+   * Whether a monitor, a message, a digest or the end of an acceptance is due, or a job with a webhook has ended: one
+   * statement at rest in place of five claims.
+   */
+  hasWork: async (now: Date): Promise<boolean> => {
+    const { rows } = await sql<{ has_work: boolean }>`
+      SELECT EXISTS (SELECT FROM mailsonde.monitors WHERE enabled AND least(next_run, message_due) <= ${now})
+        OR EXISTS (SELECT FROM mailsonde.deliveries WHERE state = 'pending' AND next_attempt <= ${now})
+        OR EXISTS (SELECT FROM mailsonde.digests WHERE next_at <= ${now})
+        OR EXISTS (SELECT FROM mailsonde.accepted WHERE tell_at <= ${now})
+        OR EXISTS (SELECT FROM mailsonde.jobs WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed')) AS has_work`.execute(
+      db,
+    )
+    return rows[0]!.has_work
+  },
+})
+
 /** The pending and sent messages of a database. */
 export type Deliveries = ReturnType<typeof deliveriesOf>
 export const deliveriesOf = (db: Kysely<Schema>) => ({
   ...jobCallbacksOf(db),
+  ...deliveryClaimsOf(db),
   /** Adds messages in the transaction that causes them; not those whose id is there already. */
   add: async (tx: Transaction<Schema> | Kysely<Schema>, rows: readonly NewDelivery[]): Promise<void> => {
     if (rows.length === 0) return
@@ -131,30 +175,6 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return number
   },
 
-  claim: (now: Date, leaseMs: number, limit: number) => claim(db, now, leaseMs, limit),
-
-  /** Makes messages due that a clock which stepped back would delay: they are of the future, or further ahead than any. */
-  mendTimes: async (now: Date): Promise<void> => {
-    await sql`
-      UPDATE mailsonde.deliveries SET next_attempt = ${now}
-      WHERE state = 'pending' AND next_attempt > ${now}
-        AND (created_at > ${now}::timestamptz + interval '1 minute' OR next_attempt > ${now}::timestamptz + interval '25 hours')`.execute(
-      db,
-    )
-  },
-
-  /** Stores an attempt: delivered, failed permanently (`next` null), or to be repeated at `next`. */
-  attempted: async (
-    number: number,
-    attempt: object,
-    outcome: { readonly state: 'pending' | 'delivered' | 'failed'; readonly next: Date | null },
-  ): Promise<void> => {
-    await sql`
-      UPDATE mailsonde.deliveries SET attempts = (CASE WHEN jsonb_array_length(attempts) >= 50 THEN attempts - 0 ELSE attempts END) || ${JSON.stringify([attempt])}::jsonb,
-        tries = tries + 1, state = ${outcome.state}, next_attempt = ${outcome.next}, leased_until = '-infinity'
-      WHERE number = ${number}`.execute(db)
-  },
-
   byId: (id: string): Promise<DeliveryRow | undefined> =>
     db.selectFrom('mailsonde.deliveries').selectAll().where('id', '=', id).executeTakeFirst(),
 
@@ -198,22 +218,6 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
       DELETE FROM mailsonde.deliveries WHERE number IN (
         SELECT number FROM mailsonde.deliveries WHERE created_at < ${before} LIMIT ${SWEEP})`.execute(db)
     return Number(numAffectedRows) === SWEEP
-  },
-
-  /**
-   * Whether a monitor, a message, a digest or the end of an acceptance is due, or a job with a webhook has ended: one
-   * statement at rest in place of five claims.
-   */
-  hasWork: async (now: Date): Promise<boolean> => {
-    const { rows } = await sql<{ has_work: boolean }>`
-      SELECT EXISTS (SELECT FROM mailsonde.monitors WHERE enabled AND least(next_run, message_due) <= ${now})
-        OR EXISTS (SELECT FROM mailsonde.deliveries WHERE state = 'pending' AND next_attempt <= ${now})
-        OR EXISTS (SELECT FROM mailsonde.digests WHERE next_at <= ${now})
-        OR EXISTS (SELECT FROM mailsonde.accepted WHERE tell_at <= ${now})
-        OR EXISTS (SELECT FROM mailsonde.jobs WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed')) AS has_work`.execute(
-      db,
-    )
-    return rows[0]!.has_work
   },
 })
 

@@ -36,10 +36,78 @@ export type DigestMonitor = {
 /** Runs with changes of a monitor that a digest tells. */
 const CHANGES = 20
 
+/** Who reads digests, and who has asked for none. */
+const digestReadersOf = (db: Kysely<Schema>) => ({
+  /** The addresses that are responsible for monitors of a key, in their order. */
+  readers: async (
+    owner: string,
+    page: { readonly since: Date; readonly after?: string; readonly limit: number },
+  ): Promise<readonly DigestReader[]> => {
+    const { rows } = await sql<DigestReader>`
+      SELECT m.address, m.monitors, m.changed, r.stopped_at IS NOT NULL AS is_stopped, c.state AS consent
+      FROM (
+        SELECT lower(contact) AS address, count(*)::int AS monitors,
+          (count(*) FILTER (WHERE changed_at > coalesce(told_at, ${page.since})))::int AS changed
+        FROM mailsonde.monitors
+        WHERE owner = ${owner} AND contact <> '' AND lower(contact) > ${page.after ?? ''} GROUP BY 1 ORDER BY 1 LIMIT ${page.limit}) AS m
+      LEFT JOIN mailsonde.digest_readers r ON r.owner = ${owner} AND r.address = m.address
+      LEFT JOIN mailsonde.mail_consents c ON c.owner = ${owner} AND c.address = m.address
+      ORDER BY m.address`.execute(db)
+    return rows
+  },
+  /** How many addresses are responsible for monitors of a key, how many monitors have nobody, and their domains. */
+  counts: async (
+    owner: string,
+  ): Promise<{ readonly owners: number; readonly without: number; readonly domains: readonly string[] }> => {
+    const { rows } = await sql<{ owners: number; without: number; domains: string[] }>`
+      SELECT (count(DISTINCT lower(contact)) FILTER (WHERE contact <> ''))::int AS owners,
+        (count(*) FILTER (WHERE contact = ''))::int AS without,
+        coalesce(array_agg(DISTINCT domain) FILTER (WHERE domain <> ''), '{}') AS domains
+      FROM mailsonde.monitors WHERE owner = ${owner}`.execute(db)
+    return rows[0]!
+  },
+  /**
+   * Those of a key that have neither said whether they want mail nor were asked, with a domain of theirs; none at or
+   * below a domain of `recipients`.
+   */
+  unasked: async (
+    owner: string,
+    recipients: readonly string[],
+    limit: number,
+  ): Promise<readonly { readonly address: string; readonly about: string }[]> => {
+    const { rows } = await sql<{ address: string; about: string }>`
+      SELECT lower(contact) AS address, min(CASE WHEN domain = '' THEN target ELSE domain END) AS about FROM mailsonde.monitors m
+      WHERE owner = ${owner} AND contact <> '' AND NOT EXISTS (
+        SELECT FROM mailsonde.mail_consents c WHERE c.address = lower(m.contact) AND (c.owner = m.owner OR c.state = 'refused'))
+        AND NOT EXISTS (
+          SELECT FROM unnest(${recipients}::text[]) AS d WHERE right('.' || split_part(lower(contact), '@', -1), length(d) + 1) = '.' || d)
+      GROUP BY 1 ORDER BY 1 LIMIT ${limit}`.execute(db)
+    return rows
+  },
+
+  /** Whether the reader of a token still wants digests; undefined: there is none. */
+  reader: async (token: string): Promise<{ readonly owner: string; readonly isStopped: boolean } | undefined> => {
+    const { rows } = await sql<{ owner: string; isStopped: boolean }>`
+      SELECT owner, stopped_at IS NOT NULL AS "isStopped" FROM mailsonde.digest_readers WHERE token = ${token}`.execute(
+      db,
+    )
+    return rows[0]
+  },
+  /** The reader of a token gets no more digests; false: there is none. */
+  stop: async (token: string, now: Date): Promise<boolean> => {
+    const { rows } = await sql`
+      UPDATE mailsonde.digest_readers SET stopped_at = coalesce(stopped_at, ${now}) WHERE token = ${token} RETURNING token`.execute(
+      db,
+    )
+    return rows.length > 0
+  },
+})
+
 /** Digests of a database: their settings, and what their readers got and said. */
 export type Digests = ReturnType<typeof digestsOf>
 
 export const digestsOf = (db: Kysely<Schema>) => ({
+  ...digestReadersOf(db),
   setting: async (owner: string): Promise<DigestSetting | undefined> => {
     const { rows } = await sql<DigestSetting>`
       SELECT owner, every, next_at, since FROM mailsonde.digests WHERE owner = ${owner}`.execute(db)
@@ -123,69 +191,5 @@ export const digestsOf = (db: Kysely<Schema>) => ({
         UPDATE mailsonde.monitors SET told_at = ${until}
         WHERE number = ANY (${rows.map(({ number }) => number)}::bigint[])`.execute(tx)
     return rows
-  },
-
-  /** The addresses that are responsible for monitors of a key, in their order. */
-  readers: async (
-    owner: string,
-    page: { readonly since: Date; readonly after?: string; readonly limit: number },
-  ): Promise<readonly DigestReader[]> => {
-    const { rows } = await sql<DigestReader>`
-      SELECT m.address, m.monitors, m.changed, r.stopped_at IS NOT NULL AS is_stopped, c.state AS consent
-      FROM (
-        SELECT lower(contact) AS address, count(*)::int AS monitors,
-          (count(*) FILTER (WHERE changed_at > coalesce(told_at, ${page.since})))::int AS changed
-        FROM mailsonde.monitors
-        WHERE owner = ${owner} AND contact <> '' AND lower(contact) > ${page.after ?? ''} GROUP BY 1 ORDER BY 1 LIMIT ${page.limit}) AS m
-      LEFT JOIN mailsonde.digest_readers r ON r.owner = ${owner} AND r.address = m.address
-      LEFT JOIN mailsonde.mail_consents c ON c.owner = ${owner} AND c.address = m.address
-      ORDER BY m.address`.execute(db)
-    return rows
-  },
-  /** How many addresses are responsible for monitors of a key, how many monitors have nobody, and their domains. */
-  counts: async (
-    owner: string,
-  ): Promise<{ readonly owners: number; readonly without: number; readonly domains: readonly string[] }> => {
-    const { rows } = await sql<{ owners: number; without: number; domains: string[] }>`
-      SELECT (count(DISTINCT lower(contact)) FILTER (WHERE contact <> ''))::int AS owners,
-        (count(*) FILTER (WHERE contact = ''))::int AS without,
-        coalesce(array_agg(DISTINCT domain) FILTER (WHERE domain <> ''), '{}') AS domains
-      FROM mailsonde.monitors WHERE owner = ${owner}`.execute(db)
-    return rows[0]!
-  },
-  /**
-   * Those of a key that have neither said whether they want mail nor were asked, with a domain of theirs; none at or
-   * below a domain of `recipients`.
-   */
-  unasked: async (
-    owner: string,
-    recipients: readonly string[],
-    limit: number,
-  ): Promise<readonly { readonly address: string; readonly about: string }[]> => {
-    const { rows } = await sql<{ address: string; about: string }>`
-      SELECT lower(contact) AS address, min(CASE WHEN domain = '' THEN target ELSE domain END) AS about FROM mailsonde.monitors m
-      WHERE owner = ${owner} AND contact <> '' AND NOT EXISTS (
-        SELECT FROM mailsonde.mail_consents c WHERE c.address = lower(m.contact) AND (c.owner = m.owner OR c.state = 'refused'))
-        AND NOT EXISTS (
-          SELECT FROM unnest(${recipients}::text[]) AS d WHERE right('.' || split_part(lower(contact), '@', -1), length(d) + 1) = '.' || d)
-      GROUP BY 1 ORDER BY 1 LIMIT ${limit}`.execute(db)
-    return rows
-  },
-
-  /** Whether the reader of a token still wants digests; undefined: there is none. */
-  reader: async (token: string): Promise<{ readonly owner: string; readonly isStopped: boolean } | undefined> => {
-    const { rows } = await sql<{ owner: string; isStopped: boolean }>`
-      SELECT owner, stopped_at IS NOT NULL AS "isStopped" FROM mailsonde.digest_readers WHERE token = ${token}`.execute(
-      db,
-    )
-    return rows[0]
-  },
-  /** The reader of a token gets no more digests; false: there is none. */
-  stop: async (token: string, now: Date): Promise<boolean> => {
-    const { rows } = await sql`
-      UPDATE mailsonde.digest_readers SET stopped_at = coalesce(stopped_at, ${now}) WHERE token = ${token} RETURNING token`.execute(
-      db,
-    )
-    return rows.length > 0
   },
 })

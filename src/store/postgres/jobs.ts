@@ -36,27 +36,7 @@ export const MAX_OPEN = 1_000
 export type Jobs = ReturnType<typeof jobsOf>
 
 export const jobsOf = (db: Kysely<Schema>) => ({
-  /**
-   * Creates a job in state `receiving`. Rejects with AppError `too_many_jobs` if its owner has {@link MAX_OPEN} open
-   * ones.
-   */
-  create: (job: NewJob): Promise<JobRecord> =>
-    db.transaction().execute(async (tx) => {
-      const { expiresAt, options, ...rest } = job
-      // Uploads of one owner take turns, so that the bound holds.
-      await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`jobs of ${job.owner}`}, 0))`.execute(tx)
-      const open = tx
-        .selectFrom('mailsonde.jobs')
-        .select('number')
-        .where('owner', '=', job.owner)
-        .where('state', 'in', [...OPEN])
-      if ((await open.limit(MAX_OPEN).execute()).length >= MAX_OPEN) throw newJobError('too_many', { max: MAX_OPEN })
-      return tx
-        .insertInto('mailsonde.jobs')
-        .values({ ...rest, state: 'receiving', options: JSON.stringify(options), expires_at: expiresAt })
-        .returning(COLUMNS)
-        .executeTakeFirstOrThrow()
-    }),
+  create: (job: NewJob) => createJob(db, job),
 
   byId: (id: string): Promise<JobRecord | undefined> =>
     db.selectFrom('mailsonde.jobs').select(COLUMNS).where('id', '=', id).executeTakeFirst(),
@@ -134,23 +114,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
         AND NOT EXISTS (SELECT FROM mailsonde.job_providers WHERE job = number AND done < rows)`.execute(db)
   },
 
-  /**
-   * Removes a job with all its data. False if there was none. With `number`, only the job of that number: another run
-   * of the same request may have made the job of this id anew.
-   */
-  remove: async (id: string, number?: number): Promise<boolean> => {
-    const gone = await afterDeadlock(() =>
-      db.transaction().execute(async (tx) => {
-        const named = tx.deleteFrom('mailsonde.jobs').where('id', '=', id)
-        const meant = number === undefined ? named : named.where('number', '=', number)
-        const job = await meant.returning(['number', 'own_table']).executeTakeFirst()
-        if (job && !job.own_table) await tx.deleteFrom('mailsonde.job_rows').where('job', '=', job.number).execute()
-        return job
-      }),
-    )
-    if (gone?.own_table) await dropTable(db, gone.number)
-    return gone !== undefined
-  },
+  remove: (id: string, number?: number) => removeJob(db, id, number),
 
   /** The jobs that have expired, or whose upload was not continued for an hour. */
   overdue: async (now: Date): Promise<readonly string[]> => {
@@ -169,6 +133,46 @@ export const jobsOf = (db: Kysely<Schema>) => ({
     return rows.map(({ id }) => id)
   },
 })
+
+/**
+ * Creates a job in state `receiving`. Rejects with AppError `too_many_jobs` if its owner has {@link MAX_OPEN} open
+ * ones.
+ */
+const createJob = (db: Kysely<Schema>, job: NewJob): Promise<JobRecord> =>
+  db.transaction().execute(async (tx) => {
+    const { expiresAt, options, ...rest } = job
+    // Uploads of one owner take turns, so that the bound holds.
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`jobs of ${job.owner}`}, 0))`.execute(tx)
+    const open = tx
+      .selectFrom('mailsonde.jobs')
+      .select('number')
+      .where('owner', '=', job.owner)
+      .where('state', 'in', [...OPEN])
+    if ((await open.limit(MAX_OPEN).execute()).length >= MAX_OPEN) throw newJobError('too_many', { max: MAX_OPEN })
+    return tx
+      .insertInto('mailsonde.jobs')
+      .values({ ...rest, state: 'receiving', options: JSON.stringify(options), expires_at: expiresAt })
+      .returning(COLUMNS)
+      .executeTakeFirstOrThrow()
+  })
+
+/**
+ * Removes a job with all its data. False if there was none. With `number`, only the job of that number: another run
+ * of the same request may have made the job of this id anew.
+ */
+async function removeJob(db: Kysely<Schema>, id: string, number?: number): Promise<boolean> {
+  const gone = await afterDeadlock(() =>
+    db.transaction().execute(async (tx) => {
+      const named = tx.deleteFrom('mailsonde.jobs').where('id', '=', id)
+      const meant = number === undefined ? named : named.where('number', '=', number)
+      const job = await meant.returning(['number', 'own_table']).executeTakeFirst()
+      if (job && !job.own_table) await tx.deleteFrom('mailsonde.job_rows').where('job', '=', job.number).execute()
+      return job
+    }),
+  )
+  if (gone?.own_table) await dropTable(db, gone.number)
+  return gone !== undefined
+}
 
 /** Time after which an interrupted upload is removed. */
 const RECEIVING_MS = 3_600_000

@@ -106,36 +106,16 @@ export type MonitorCount = { readonly dimension: string; readonly value: string;
 /** What an import can say of a monitor beside its kind and target. */
 export type ImportedColumn = 'name' | 'labels' | 'contact' | 'note' | 'every_ms'
 
+type ImportedRows = {
+  readonly added: readonly NewMonitor[]
+  readonly changed: readonly Pick<MonitorRow, 'number' | ImportedColumn>[]
+}
+
 /** Rows of one statement. */
 const BATCH = 500
 
-/** Lists, counts and changes over many monitors of a database. */
-export const portfolioOf = (db: Kysely<Schema>) => ({
-  list: async (
-    filter: MonitorFilter,
-    page: { readonly sort: MonitorSort; readonly after?: MonitorPlace; readonly limit: number },
-  ): Promise<readonly ListedMonitor[]> => {
-    const key = KEYS[page.sort]
-    const type = page.sort === 'name' || page.sort === 'domain' ? sql`text` : sql`float8`
-    const after =
-      page.after === undefined
-        ? sql`true`
-        : sql`(${key}, number) > (${page.after[0]}::${type}, ${page.after[1]}::bigint)`
-    const { rows } = await sql<MonitorRow & { readonly key: string | number }>`
-      SELECT ${sql.join(COLUMNS.map((one) => sql.ref(one)))}, ${key} AS key FROM mailsonde.monitors m
-      WHERE ${conditionOf(filter)} AND ${after} ORDER BY ${key}, number LIMIT ${page.limit}`.execute(db)
-    return rows.map(({ key, ...row }) => ({ ...row, place: [key, row.number] as const }))
-  },
-
-  /** How many organizational domains the targets are at or below, and how many names of them are below. */
-  organizations: async (filter: MonitorFilter): Promise<{ readonly organizations: number; readonly below: number }> => {
-    const { rows } = await sql<{ organizations: number; below: number }>`
-      SELECT (count(DISTINCT organization) FILTER (WHERE organization <> ''))::int AS organizations,
-        (count(DISTINCT domain) FILTER (WHERE domain <> organization))::int AS below
-      FROM mailsonde.monitors m WHERE ${conditionOf(filter)}`.execute(db)
-    return rows[0]!
-  },
-
+/** Counts over many monitors, now and since a time. */
+const monitorCountsOf = (db: Kysely<Schema>) => ({
   /** How many have each value of each dimension. */
   count: async (filter: MonitorFilter): Promise<readonly MonitorCount[]> => {
     const monitors = sql`(SELECT ${sql.join([...VALUES, sql`state`])} FROM mailsonde.monitors m WHERE ${conditionOf(filter)}) AS m`
@@ -190,40 +170,45 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
     )
     return rows
   },
+})
+
+/** Lists, counts and changes over many monitors of a database. */
+export const portfolioOf = (db: Kysely<Schema>) => ({
+  ...monitorCountsOf(db),
+  list: async (
+    filter: MonitorFilter,
+    page: { readonly sort: MonitorSort; readonly after?: MonitorPlace; readonly limit: number },
+  ): Promise<readonly ListedMonitor[]> => {
+    const key = KEYS[page.sort]
+    const type = page.sort === 'name' || page.sort === 'domain' ? sql`text` : sql`float8`
+    const after =
+      page.after === undefined
+        ? sql`true`
+        : sql`(${key}, number) > (${page.after[0]}::${type}, ${page.after[1]}::bigint)`
+    const { rows } = await sql<MonitorRow & { readonly key: string | number }>`
+      SELECT ${sql.join(COLUMNS.map((one) => sql.ref(one)))}, ${key} AS key FROM mailsonde.monitors m
+      WHERE ${conditionOf(filter)} AND ${after} ORDER BY ${key}, number LIMIT ${page.limit}`.execute(db)
+    return rows.map(({ key, ...row }) => ({ ...row, place: [key, row.number] as const }))
+  },
+
+  /** How many organizational domains the targets are at or below, and how many names of them are below. */
+  organizations: async (filter: MonitorFilter): Promise<{ readonly organizations: number; readonly below: number }> => {
+    const { rows } = await sql<{ organizations: number; below: number }>`
+      SELECT (count(DISTINCT organization) FILTER (WHERE organization <> ''))::int AS organizations,
+        (count(DISTINCT domain) FILTER (WHERE domain <> organization))::int AS below
+      FROM mailsonde.monitors m WHERE ${conditionOf(filter)}`.execute(db)
+    return rows[0]!
+  },
 
   /** Changes all that the filter selects; returns their number. */
-  change: async (
-    filter: MonitorFilter,
-    edit: {
-      readonly labels?: readonly string[]
-      readonly addLabels?: readonly string[]
-      readonly removeLabels?: readonly string[]
-      readonly contact?: string
-      readonly note?: string
-      readonly everyMs?: number
-      readonly enabled?: boolean
-    },
-    maxLabels: number,
-    now: Date,
-  ): Promise<number> => {
-    const { labels, addLabels, removeLabels = [], contact, note, everyMs, enabled } = edit
-    const sets: RawBuilder<unknown>[] = []
-    if (labels || addLabels || removeLabels.length > 0)
-      sets.push(sql`labels = (ARRAY(
-        SELECT l FROM unnest(${labels === undefined ? sql`labels` : sql`${labels}::text[]`} || ${addLabels ?? []}::text[])
-          WITH ORDINALITY AS u (l, place)
-        WHERE NOT l = ANY (${removeLabels}::text[]) GROUP BY l ORDER BY min(place)))[1:${sql.lit(maxLabels)}]`)
-    if (contact !== undefined) sets.push(sql`contact = ${contact}`)
-    if (note !== undefined) sets.push(sql`note = ${note}`)
-    if (everyMs !== undefined)
-      sets.push(sql`every_ms = ${everyMs}, next_run = greatest(${now}::timestamptz,
-        least(next_run, coalesce(ran_at, ${now}::timestamptz) + ${everyMs} * interval '1 millisecond'))`)
-    if (enabled !== undefined) sets.push(sql`enabled = ${enabled}`)
-    if (enabled) sets.push(sql`next_run = CASE WHEN enabled THEN next_run ELSE ${now}::timestamptz END`)
+  change: async (filter: MonitorFilter, edit: ManyEdit, maxLabels: number, now: Date): Promise<number> => {
+    const sets = setsOf(edit, maxLabels, now)
     if (sets.length === 0) return 0
     const { numAffectedRows } = await sql`
       UPDATE mailsonde.monitors m SET ${sql.join(sets)}
-      WHERE ${conditionOf(filter)} ${enabled === undefined ? sql`` : sql`AND enabled <> ${enabled}`}`.execute(db)
+      WHERE ${conditionOf(filter)} ${edit.enabled === undefined ? sql`` : sql`AND enabled <> ${edit.enabled}`}`.execute(
+      db,
+    )
     return Number(numAffectedRows ?? 0)
   },
 
@@ -246,33 +231,65 @@ export const portfolioOf = (db: Kysely<Schema>) => ({
     return new Map(rows.map((row) => [`${row.kind} ${row.target}`, row]))
   },
 
-  /** Adds and changes monitors together, or none of them; false if the key would have more than `most`. */
-  store: (
-    owner: string,
-    added: readonly NewMonitor[],
-    changed: readonly Pick<MonitorRow, 'number' | ImportedColumn>[],
-    most: number,
-  ): Promise<boolean> =>
-    db.transaction().execute(async (tx) => {
-      await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`monitors of ${owner}`}, 0))`.execute(tx)
-      const { rows } = await sql<{ count: number }>`
-        SELECT count(*)::int AS count FROM mailsonde.monitors WHERE owner = ${owner}`.execute(tx)
-      if ((rows[0]?.count ?? 0) + added.length > most) return false
-      for (let at = 0; at < added.length; at += BATCH)
-        await tx
-          .insertInto('mailsonde.monitors')
-          .values(added.slice(at, at + BATCH))
-          .execute()
-      for (let at = 0; at < changed.length; at += BATCH) {
-        const some = changed.slice(at, at + BATCH)
-        await sql`
-          UPDATE mailsonde.monitors m SET name = c.name, contact = c.contact, note = c.note, every_ms = c.every_ms,
-            labels = ARRAY(SELECT jsonb_array_elements_text(c.labels))
-          FROM jsonb_to_recordset(${JSON.stringify(some)}::jsonb)
-            AS c (number bigint, name text, labels jsonb, contact text, note text, every_ms bigint)
-          WHERE m.number = c.number`.execute(tx)
-      }
-      return true
-    }),
+  store: (owner: string, rows: ImportedRows, most: number) => storeImported(db, owner, rows, most),
 })
 export type Portfolio = ReturnType<typeof portfolioOf>
+
+/** What a change of many sets. */
+type ManyEdit = {
+  readonly labels?: readonly string[]
+  readonly addLabels?: readonly string[]
+  readonly removeLabels?: readonly string[]
+  readonly contact?: string
+  readonly note?: string
+  readonly everyMs?: number
+  readonly enabled?: boolean
+}
+
+/** The columns that a change sets. */
+function setsOf(edit: ManyEdit, maxLabels: number, now: Date): readonly RawBuilder<unknown>[] {
+  const { labels, addLabels, removeLabels = [], contact, note, everyMs, enabled } = edit
+  const sets: RawBuilder<unknown>[] = []
+  if (labels || addLabels || removeLabels.length > 0)
+    sets.push(sql`labels = (ARRAY(
+      SELECT l FROM unnest(${labels === undefined ? sql`labels` : sql`${labels}::text[]`} || ${addLabels ?? []}::text[])
+        WITH ORDINALITY AS u (l, place)
+      WHERE NOT l = ANY (${removeLabels}::text[]) GROUP BY l ORDER BY min(place)))[1:${sql.lit(maxLabels)}]`)
+  if (contact !== undefined) sets.push(sql`contact = ${contact}`)
+  if (note !== undefined) sets.push(sql`note = ${note}`)
+  if (everyMs !== undefined)
+    sets.push(sql`every_ms = ${everyMs}, next_run = greatest(${now}::timestamptz,
+      least(next_run, coalesce(ran_at, ${now}::timestamptz) + ${everyMs} * interval '1 millisecond'))`)
+  if (enabled !== undefined) sets.push(sql`enabled = ${enabled}`)
+  if (enabled) sets.push(sql`next_run = CASE WHEN enabled THEN next_run ELSE ${now}::timestamptz END`)
+  return sets
+}
+
+/** Adds and changes monitors together, or none of them; false if the key would have more than `most`. */
+const storeImported = (
+  db: Kysely<Schema>,
+  owner: string,
+  { added, changed }: ImportedRows,
+  most: number,
+): Promise<boolean> =>
+  db.transaction().execute(async (tx) => {
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`monitors of ${owner}`}, 0))`.execute(tx)
+    const { rows } = await sql<{ count: number }>`
+      SELECT count(*)::int AS count FROM mailsonde.monitors WHERE owner = ${owner}`.execute(tx)
+    if ((rows[0]?.count ?? 0) + added.length > most) return false
+    for (let at = 0; at < added.length; at += BATCH)
+      await tx
+        .insertInto('mailsonde.monitors')
+        .values(added.slice(at, at + BATCH))
+        .execute()
+    for (let at = 0; at < changed.length; at += BATCH) {
+      const some = changed.slice(at, at + BATCH)
+      await sql`
+        UPDATE mailsonde.monitors m SET name = c.name, contact = c.contact, note = c.note, every_ms = c.every_ms,
+          labels = ARRAY(SELECT jsonb_array_elements_text(c.labels))
+        FROM jsonb_to_recordset(${JSON.stringify(some)}::jsonb)
+          AS c (number bigint, name text, labels jsonb, contact text, note text, every_ms bigint)
+        WHERE m.number = c.number`.execute(tx)
+    }
+    return true
+  })

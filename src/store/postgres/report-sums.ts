@@ -76,6 +76,8 @@ export type DayRow = ReportRow & {
 /** The last row of a page: rows follow in the order of day and source. */
 export type RowPlace = { readonly day: string; readonly source: number }
 
+export type RowPage = { readonly after?: RowPlace; readonly limit: number; readonly sources?: readonly number[] }
+
 export type TlsSum = {
   readonly domain: string
   readonly type: string
@@ -157,6 +159,47 @@ async function sourcesIn(
   }
 }
 
+/** The summed rows by day and source, each over all reporters. */
+async function rowsOfDays(
+  db: Kysely<Schema>,
+  names: readonly number[],
+  period: Period,
+  { after, limit, sources }: RowPage,
+): Promise<readonly DayRow[]> {
+  const of = sources === undefined ? sql`true` : sql`source = ANY(${sources}::int[])`
+  const from = after === undefined ? sql`true` : sql`(day, source) > (${after.day}::date, ${after.source}::int)`
+  const { rows } = await sql<DayRow>`
+    WITH sums AS (
+      SELECT day, source, sum(messages)::float8 AS messages FROM mailsonde.report_rows
+      WHERE ${chosen(names, period)} AND ${of} AND ${from} GROUP BY day, source ORDER BY day, source LIMIT ${limit})
+    SELECT g.day::text, s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain,
+      s.dkim_selector, s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages
+    FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source JOIN mailsonde.report_names n ON n.number = s.name
+    ORDER BY g.day, s.number`.execute(db)
+  return rows
+}
+
+async function aboutReports(db: Kysely<Schema>, kind: ReportKind, period: Period): Promise<ReportsAbout> {
+  const [sums, reporters, others] = await Promise.all([
+    sql<Omit<ReportsAbout, 'reporters' | 'others'>>`
+      SELECT (count(*) FILTER (WHERE counts))::float8 AS reports,
+        (count(*) FILTER (WHERE NOT counts AND authenticated IS NOT TRUE))::float8 AS uncounted,
+        (count(*) FILTER (WHERE counts AND differs))::float8 AS differing, max(received_at) FILTER (WHERE counts) AS "lastReceived"
+      FROM mailsonde.reports WHERE ${reportsIn(kind, period)}`.execute(db),
+    sql<ReportsAbout['reporters'][number]>`
+      SELECT r.name, r.is_known, count(*)::float8 AS reports FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
+      WHERE ${reportsIn(kind, period)} AND (counts OR ${period.includeUncounted}::boolean)
+      GROUP BY r.name, r.is_known ORDER BY r.is_known DESC, 3 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(db),
+    sql<ReportsAbout['others'][number]>`
+      SELECT r.name, count(*)::float8 AS reports, sum(p.messages)::float8 AS messages
+      FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
+      WHERE ${reportsIn(kind, period)} AND NOT counts AND authenticated GROUP BY r.name ORDER BY 2 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(
+      db,
+    ),
+  ])
+  return { ...sums.rows[0]!, reporters: reporters.rows, others: others.rows }
+}
+
 /** Reads sums of reports, as `float8`: exact up to 2^53. Domains include the names below them. */
 export const reportSumsOf = (db: Kysely<Schema>) => ({
   ...reportNotesOf(db),
@@ -187,46 +230,8 @@ export const reportSumsOf = (db: Kysely<Schema>) => ({
     return all.rows.map((sums) => ({ ...sums, forwarded: byDay.get(sums.day) ?? 0 }))
   },
 
-  /** The summed rows by day and source, each over all reporters. */
-  rows: async (
-    names: readonly number[],
-    period: Period,
-    page: { readonly after?: RowPlace; readonly limit: number; readonly sources?: readonly number[] },
-  ): Promise<readonly DayRow[]> => {
-    const { after, limit, sources } = page
-    const of = sources === undefined ? sql`true` : sql`source = ANY(${sources}::int[])`
-    const from = after === undefined ? sql`true` : sql`(day, source) > (${after.day}::date, ${after.source}::int)`
-    const { rows } = await sql<DayRow>`
-      WITH sums AS (
-        SELECT day, source, sum(messages)::float8 AS messages FROM mailsonde.report_rows
-        WHERE ${chosen(names, period)} AND ${of} AND ${from} GROUP BY day, source ORDER BY day, source LIMIT ${limit})
-      SELECT g.day::text, s.number, n.name, host(s.address) AS address, s.envelope_from, s.spf_domain, s.spf_result, s.spf_aligned, s.dkim_domain,
-        s.dkim_selector, s.dkim_result, s.dkim_aligned, s.signers, s.disposition, s.reason, g.messages
-      FROM sums g JOIN mailsonde.report_sources s ON s.number = g.source JOIN mailsonde.report_names n ON n.number = s.name
-      ORDER BY g.day, s.number`.execute(db)
-    return rows
-  },
-
-  about: async (kind: ReportKind, period: Period): Promise<ReportsAbout> => {
-    const [sums, reporters, others] = await Promise.all([
-      sql<Omit<ReportsAbout, 'reporters' | 'others'>>`
-        SELECT (count(*) FILTER (WHERE counts))::float8 AS reports,
-          (count(*) FILTER (WHERE NOT counts AND authenticated IS NOT TRUE))::float8 AS uncounted,
-          (count(*) FILTER (WHERE counts AND differs))::float8 AS differing, max(received_at) FILTER (WHERE counts) AS "lastReceived"
-        FROM mailsonde.reports WHERE ${reportsIn(kind, period)}`.execute(db),
-      sql<ReportsAbout['reporters'][number]>`
-        SELECT r.name, r.is_known, count(*)::float8 AS reports FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
-        WHERE ${reportsIn(kind, period)} AND (counts OR ${period.includeUncounted}::boolean)
-        GROUP BY r.name, r.is_known ORDER BY r.is_known DESC, 3 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(db),
-      sql<ReportsAbout['others'][number]>`
-        SELECT r.name, count(*)::float8 AS reports, sum(p.messages)::float8 AS messages
-        FROM mailsonde.reports p JOIN mailsonde.report_reporters r ON r.number = p.reporter
-        WHERE ${reportsIn(kind, period)} AND NOT counts AND authenticated GROUP BY r.name ORDER BY 2 DESC, 1 LIMIT ${MAX_SHOWN}`.execute(
-        db,
-      ),
-    ])
-    return { ...sums.rows[0]!, reporters: reporters.rows, others: others.rows }
-  },
+  rows: (names: readonly number[], period: Period, page: RowPage) => rowsOfDays(db, names, period, page),
+  about: (kind: ReportKind, period: Period) => aboutReports(db, kind, period),
 
   /**
    * The number of reports that may have rows about the domain: those about it, the names below it, and the names
