@@ -137,7 +137,7 @@ describe('an import', () => {
     ['a label that is too long', `a.example;${'l'.repeat(1_000)};;`, /20 labels, each one line of at most 60/],
     ['21 labels', `a.example;"${Array.from({ length: 21 }, (_, n) => n).join(';')}";;`, /at most 20 labels/],
     ['a note that is too long', `a.example;;;${'n'.repeat(501)}`, /note/],
-    ['a cell too many', 'a.example;;;;;', /column/],
+    ['a cell too many and no domain', 'the dean;;;;', /column/],
   ])('tells of %s by its line, and takes the others', async (_, row, reason) => {
     const told = await imported(
       `domain;labels;owner;note\n${row}\nreject0.example;"law, faculty";dean@law.example;first <b>`,
