@@ -116,6 +116,7 @@ export const takenProblem = problemsOf('taken', {
   label: inRows('taken away: a label in front of the value'),
   port: inRows('taken away: a port behind the address'),
   text: inRows('taken away: other text beside the address'),
+  at: inRows('read as @ and dots: words such as (at) and (dot)'),
 })
 
 type Field = { field: string }

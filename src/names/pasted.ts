@@ -23,6 +23,7 @@ export type Taken =
   | 'port'
   | 'text'
   | 'several'
+  | 'at'
 
 /** A value, and what was taken away to get it; white space around it does not count. */
 export type Pasted<T> = { readonly value: T; readonly taken: readonly Taken[] }
@@ -180,7 +181,7 @@ const bracketed: Step = (text) => {
 
 /** `joe@example.org (Joe)`, `joe@example.org # left`, `joe@example.org - Joe`: a comment behind the address. */
 const uncommented: Step = (text) => {
-  const address = /^([^\s()]+@[^\s()@]+)(?:\s*\([^()@]*\)|\s+(?:#|\/\/|[-–—]\s|\p{Lu})[^@]*)$/u.exec(text)?.[1]
+  const address = /^([^\s()]+@[^\s()@]+)(?:\s*\([^()@]*\)|\s+(?:#|\/\/|--?\s|[–—]\s|\p{Lu})[^@]*)$/u.exec(text)?.[1]
   return address === undefined ? undefined : { value: address, taken: ['name'] }
 }
 
@@ -198,21 +199,52 @@ const dashed: Step = (text) => {
 
 /** `E-Mail: joe@example.org`, `To: …`: no local part has a colon. */
 const unlabeled: Step = (text) => {
-  const rest = /^(?:[\p{L}][\p{L} .-]{0,30}):\s*(?=\S*@)/u.exec(text)?.[0]
+  const rest = /^(?:[\p{L}][\p{L} .-]{0,30})[:：]\s*(?!\/\/)(?=\S*@)/u.exec(text)?.[0]
   return rest === undefined ? undefined : { value: text.slice(rest.length), taken: ['label'] }
 }
 
-/** Other cells behind an address that a delimiter ends: no domain has a comma, a semicolon, a bar or a tab. */
+/**
+ * Other cells beside an address that delimiters part: no address has a semicolon, a bar or a tab, nor a comma behind
+ * which there is a blank.
+ */
 const alone: Step = (text) => {
-  const address = /^([^\s,;|@<>"]+@[^\s,;|@<>"]+)\s*[,;|\t]\s*[^@\s,;|][^@]*$/.exec(text)?.[1]
-  if (address !== undefined) return { value: address, taken: ['text'] }
-  const last = /^[^@;|\t]*[;|\t]\s*([^\s,;|@<>"]+@[^\s,;|@<>"]+)$/.exec(text)?.[1]
-  return last === undefined ? undefined : { value: last, taken: ['text'] }
+  const address =
+    /^(?:[^@]*(?:[;|\t]|,\s)\s*)?([^\s,;|@<>"]+@[^\s,;|@<>"]+)\s*(?:[,;|\t]\s*[^@\s,;|][^@]*|[|\t\s]*)$/.exec(text)?.[1]
+  return address === undefined || address === text ? undefined : { value: address, taken: ['text'] }
 }
+
+/** The begin of a line of a chat: `[26.11.26, 10:02:11] Joe: …`, `26/11/2026, 10:02 - Joe: …`. */
+export const CHAT_LINE =
+  /^\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\.?)?(?:\]| -)\s+(?=\S)/i
+/** The one address of a line of a chat. */
+const unstamped: Step = (text) => {
+  const stamp = CHAT_LINE.exec(text)?.[0]
+  const address = stamp && /^[^@]*?([^\s@<>"'(),;:]+@[^\s@<>"'(),;]+)[^@]*$/.exec(text.slice(stamp.length))?.[1]
+  return address ? { value: address, taken: ['text'] } : undefined
+}
+
+/** `example[.]org`, `example (dot) org`: names that nobody should click. */
+const withoutBrackets: Step = (text) => {
+  const value = text.replace(/\s{0,4}[[({<]\s{0,4}(?:\.|dot|punkt|punto|point)\s{0,4}[\])}>]\s{0,4}/gi, '.')
+  return value === text ? undefined : { value, taken: ['at'] }
+}
+
+/** `joe (at) example (dot) org`, `joe at example dot org`, `joe＠example.org`: an address for people. */
+const withoutWords: Step = (text) => {
+  if (text.includes('@') || !AT_WORD.test(text)) return undefined
+  const marked = text.replace(/\s{0,4}[[({<]\s{0,4}(?:at|a|ät)\s{0,4}[\])}>]\s{0,4}|[＠﹫]/i, '@')
+  const value = withoutBrackets(marked)?.value ?? marked
+  const spoken = /^([\w.+-]+) at ([\w-]+(?:(?: dot |\.)[\w-]+)+)$/i.exec(value)
+  const read = spoken ? `${spoken[1]}@${spoken[2]!.replace(/ dot /gi, '.')}` : value
+  return read.includes('@') ? { value: read, taken: ['at'] } : undefined
+}
+const AT_WORD = /\b(?:at|a)\b|[＠﹫]/i
 
 const ADDRESS_STEPS: readonly Step[] = [
   withoutFormula,
   withoutEntities,
+  withoutWords,
+  unstamped,
   unlisted,
   linked,
   bracketed,
@@ -237,13 +269,23 @@ export function addressesIn(text: string): readonly Pasted<string>[] {
   if (PLAIN_ADDRESS.test(text)) return [{ value: text, taken: [] }]
   const bare = trimming(text)
   const { value } = bare
-  if (PLAIN_ADDRESS.test(value) || !/@|%40|&/.test(value)) return [bare]
-  const parts = value.indexOf('@') === value.lastIndexOf('@') || isMarkup(value) ? [] : separated(value)
+  if (PLAIN_ADDRESS.test(value) || !(/@|%40|&/.test(value) || AT_WORD.test(value))) return [bare]
+  const quoted = quotedIn(value)
+  if (quoted.length === 1) return [{ value: quoted[0]!, taken: ['text'] }]
+  const isOne = value.indexOf('@') === value.lastIndexOf('@') || isMarkup(value)
+  const parts = quoted.length > 1 ? quoted : isOne ? [] : separated(value)
   if (parts.length < 2) return [addressIn(text)]
   return parts.map((part) => {
     const one = addressIn(part)
     return { ...one, taken: ['several', ...one.taken] }
   })
+}
+
+/** The addresses of a text that has each in quotes and other text beside them: rows of SQL, lists of programs. */
+function quotedIn(text: string): readonly string[] {
+  if (isMarkup(text) || !/[([\])]/.test(text)) return []
+  const quoted = [...text.matchAll(/(['"])([^\s'"@<>]{1,128}@[^\s'"@<>]{1,255})\1/g)].map((found) => found[2]!)
+  return quoted.length === text.split('@').length - 1 ? quoted : []
 }
 
 /** A formula or a link repeats its address. */
@@ -256,7 +298,8 @@ function addressIn(text: string): Pasted<string> {
   // The mark by which spreadsheets keep a cell as text.
   const marked = /^\s*'([^'\s]+)$/.exec(text)?.[1]
   if (marked !== undefined && isAddress(marked)) return { value: marked, taken: ['quotes'] }
-  const found = reduced(text, ADDRESS_STEPS, isAddress)
+  // No local part has a label with the colon of East Asian text.
+  const found = reduced(text.replace(/^\s*[\p{L}][\p{L} .-]{0,30}：\s*/u, ''), ADDRESS_STEPS, isAddress)
   return isAddress(found.value) ? found : trimming(text)
 }
 
@@ -348,7 +391,13 @@ type PastedDomain = { readonly domain: Domain; readonly selector?: string }
 
 const isDomain = (text: string): boolean => parseDomain(text).ok
 
-const NAME_STEPS: readonly Step[] = [withoutEntities, unlisted, unpaired, unpunctuated]
+/** `Domain: example.org`, `client-ip=192.0.2.1`. */
+const unnamed: Step = (text) => {
+  const label = /^[\p{L}][\p{L} -]{0,30}(?:[=：]|:\s)\s*(?=\S)/u.exec(text)?.[0]
+  return label === undefined ? undefined : { value: text.slice(label.length), taken: ['label'] }
+}
+
+const NAME_STEPS: readonly Step[] = [withoutEntities, withoutBrackets, unlisted, unpaired, unpunctuated, unnamed]
 
 /** The host of a URL, of `host:port/path` or `//host/`; undefined where there is none of it. */
 export function hostOf(text: string): string | undefined {
@@ -437,7 +486,22 @@ const untagged: Step = (text) => {
   return address === undefined ? undefined : { value: address, taken: ['label'] }
 }
 
-const IP_STEPS: readonly Step[] = [unlisted, unported, unpaired, untagged, unpunctuated]
+/** `mail.example.org [192.0.2.1]`. */
+const ofHost: Step = (text) => {
+  const address = /^[\w.-]{1,255} ?[[(]([^\s[\]()]{2,60})[\])]$/.exec(text)?.[1]
+  return address !== undefined && isIpAddress(address) ? { value: address, taken: ['name'] } : undefined
+}
+
+const IP_STEPS: readonly Step[] = [
+  withoutBrackets,
+  unlisted,
+  unported,
+  unpaired,
+  untagged,
+  ofHost,
+  unpunctuated,
+  unnamed,
+]
 
 /** An IP address as {@link readIp} reads it, without what was taken away. */
 export function parsePastedIp(text: string): Parsed<Ip> {

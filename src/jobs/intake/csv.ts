@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts'
-import { trimmed } from '../../names/pasted.ts'
+import { CHAT_LINE, trimmed } from '../../names/pasted.ts'
 import { listError, type RowProblem, rowProblem } from '../problems.ts'
-import { ENTRIES, headOf } from './octets.ts'
+import { ENTRIES, headOf, SQL } from './octets.ts'
 import {
   badRow,
   type Columns,
@@ -94,7 +94,7 @@ async function beginOf(
   let fault: Fault | undefined
   try {
     for await (const some of records) {
-      for (const record of some) first.push(record)
+      for (const record of some) if (!isRule(record.cells)) first.push(record)
       if (sampleOf(first).isFull) break // the caller continues the iterator
     }
   } catch (error) {
@@ -139,6 +139,7 @@ function refuseLongHeader(header: readonly string[]): void {
 
 function rowsOfRecord(kind: Kind, { line, cells, isTooLong }: CsvRecord, layout: CsvLayout): readonly IntakeRow[] {
   const { header, index } = layout
+  if (isRule(cells)) return []
   const bad = (reason: RowProblem): readonly IntakeRow[] => [
     badRow(line, reason, () => cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter)),
   ]
@@ -155,6 +156,9 @@ function rowsOfRecord(kind: Kind, { line, cells, isTooLong }: CsvRecord, layout:
   const rows = rowsOf(kind, { line, cell, columns })
   return isUneven ? rows.map((row) => ({ ...row, taken: [...(row.taken ?? []), 'uneven' as const] })) : rows
 }
+
+const isRule = (cells: readonly string[]): boolean =>
+  RULE.test(cells[0]!) && cells.every((cell) => RULE.test(cell) || trimmed(cell) === '')
 
 /**
  * The cells of a record with another number of them than the header, as many as that. A missing cell is empty; surplus
@@ -207,21 +211,28 @@ function resumable<T>(from: AsyncIterable<T>): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => ({ next: () => iterator.next() }) }
 }
 
+/** A line between the rows of a table that is drawn with characters. */
+const RULE = /^[\s|+:=-]*--[\s|+:=-]*$/
+
 /**
- * Whether the first lines of a text are a table: as many cells in each between one of the delimiters, with at most one
- * address in a line.
+ * Whether the first lines of a text are a table: the first one and those with an address have as many cells between one
+ * of the delimiters, with at most one address in a line.
  */
 function isTable(start: string): boolean {
   const all = start.split(/\r\n|\r|\n/)
   // The last line may go on.
   const whole = start.length < DELIMITER_SAMPLE ? all : all.slice(0, -1)
-  const lines = whole.filter((line) => line.trim() !== '').slice(0, 20)
+  const lines = whole.filter((line) => line.trim() !== '' && !RULE.test(line)).slice(0, 20)
   const most = Math.max(0, ...lines.map((line) => line.split('@').length - 1))
-  if (lines.length < 2 || most !== 1) return false
+  if (lines.length < 2 || most !== 1 || CHAT_LINE.test(lines[0]!)) return false
+  const rows = lines.filter((line, i) => i === 0 || line.includes('@'))
   return DELIMITERS.some(
-    (one) => lines[0]!.includes(one) && new Set(lines.map((line) => line.split(one).length)).size === 1,
+    (one) => lines[0]!.includes(one) && new Set(rows.map((line) => line.split(one).length)).size === 1,
   )
 }
+
+const JSON_LIST = /^\s*\{\s*"items"\s*:\s*\[/
+const JSON_LINES = /^\s*\{\s*"(?!items"\s*:)[^"\n]{0,200}"\s*:[^\n]*\}[ \t]*(?:\r?\n|$)/
 
 /** The format of a text that is declared as a table or as one input a line, and the text again. */
 export async function formatOfText(
@@ -229,13 +240,16 @@ export async function formatOfText(
   kind: Kind,
   declared: 'csv' | 'text',
 ): Promise<{
-  readonly format: 'csv' | 'text' | 'entries'
+  readonly format: 'csv' | 'text' | 'ndjson' | 'json' | 'entries' | 'sql'
   readonly titles: number
   readonly whole: AsyncIterable<string>
 }> {
   const { held, whole } = await headOf(text, DELIMITER_SAMPLE)
   const start = held.join('').slice(0, DELIMITER_SAMPLE)
+  if (JSON_LINES.test(start)) return { format: 'ndjson', titles: 0, whole }
+  if (JSON_LIST.test(start)) return { format: 'json', titles: 0, whole }
   if (kind === 'verify' && ENTRIES.test(start)) return { format: 'entries', titles: 0, whole }
+  if (kind === 'verify' && SQL.test(start)) return { format: 'sql', titles: 0, whole }
   if (declared === 'csv' || (kind === 'verify' && isTable(start))) return { format: 'csv', titles: 0, whole }
   return { format: 'text', titles: titleLines(kind, start.split(/\r\n|\r|\n/)), whole }
 }

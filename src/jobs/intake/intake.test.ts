@@ -242,6 +242,38 @@ describe('CSV', () => {
     ['E-mail addresses\na@a.example Ann Doe', { contentType: 'text/plain' }, ['2 a@a.example']],
     ['a@a.example|b@a.example', { contentType: 'text/plain' }, ['1.1 a@a.example', '1.2 b@a.example']],
     ["mail\n'a@a.example", {}, ['2 a@a.example']],
+    [
+      ' id | email | name\n----+-----+----\n 1 | a@a.example | Ann\n 2 | b@a.example | Bob\n(2 rows)\n',
+      { contentType: 'text/plain' },
+      ['3 a@a.example', '4 b@a.example', '5! 1 column, but the header has 3'],
+    ],
+    [
+      '+--+---+\n| id | email |\n+--+---+\n| 1 | a@a.example |\n| 2 | b@a.example |\n+--+---+\n',
+      { contentType: 'text/plain' },
+      ['4 a@a.example', '5 b@a.example'],
+    ],
+    [
+      "-- dump\nINSERT INTO users VALUES (1,'a@a.example','Ann'),(2,'b@a.example','Bob');\nCOMMIT;\n(3, 'c@a.example');",
+      {},
+      ['2.1 a@a.example', '2.2 b@a.example', '4 c@a.example'],
+    ],
+    ['COPY users (id, email) FROM stdin;\n1\ta@a.example\tAnn\n\\.', { contentType: 'text/plain' }, ['2 a@a.example']],
+    [
+      "['a@a.example', 'b@a.example',\n'c@a.example']",
+      { contentType: 'text/plain' },
+      ['1.1 a@a.example', '1.2 b@a.example', '2 c@a.example'],
+    ],
+    [
+      '[26.11.26, 10:02] Ann: a@a.example\n[26.11.26, 10:03] Bob: it is b@a.example',
+      { contentType: 'text/plain' },
+      ['1 a@a.example', '2 b@a.example'],
+    ],
+    ['a (at) a.example\nb at a dot example', { contentType: 'text/plain' }, ['1 a@a.example', '2 b@a.example']],
+    ['{"email":"a@a.example"}\n{"email":"b@a.example"}', {}, ['1 a@a.example', '2 b@a.example']],
+    ['{"items": ["a@a.example"]}', { contentType: 'text/plain' }, ['1 a@a.example']],
+    ['From,To\no@a.example,a@a.example\no@a.example,b@a.example', {}, ['2 a@a.example', '3 b@a.example']],
+    ['Sender address,Mailbox\no@a.example,a@a.example', {}, ['2 a@a.example']],
+    ['Name,User principal name,Alternate email address\nAnn,a@a.example,o@a.example', {}, ['2 a@a.example']],
     ['mail\na&#64;a.example\nb@a.example&nbsp;', {}, ['2 a@a.example', '3 b@a.example']],
     ['[192.0.2.1]:25\nip4:192.0.2.2', { contentType: 'text/plain', kind: 'blacklist' }, ['1 192.0.2.1', '2 192.0.2.2']],
   ])('reads %j', async (list, about, rows) => {

@@ -5,7 +5,7 @@ import { type Behind, listOctets, listText, type Octets, type SizeBounds } from 
 import type { Counted, Held, IntakeRow, Kind } from './row.ts'
 
 /** The layout of a list, detected in its first part and used for the following parts. */
-export type Layout = CsvLayout | ({ readonly format: 'text' | 'ndjson' | 'json' | 'entries' } & Counted)
+export type Layout = CsvLayout | ({ readonly format: 'text' | 'ndjson' | 'json' | 'entries' | 'sql' } & Counted)
 
 export type Intake = {
   readonly kind: Kind
@@ -70,7 +70,7 @@ export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<
     return
   }
   found({ format, ...(titles > 0 && { taken: { titles } }) })
-  if (format === 'text') yield* textRows(whole, kind, firstLine, titles, held)
+  if (format === 'text' || format === 'sql') yield* textRows(whole, kind, firstLine, titles, held, format === 'sql')
   else if (format === 'entries') yield* entryRows(whole, kind, firstLine, held)
   else if (format === 'ndjson') yield* ndjsonRows(whole, kind, firstLine, held)
   else yield* jsonRows(whole, kind, firstLine, held)

@@ -23,16 +23,19 @@ const KEPT = 1_024
 /** The input field of an object. */
 export const FIELD: Readonly<Record<Kind, string>> = { verify: 'email', check: 'domain', blacklist: 'ip' }
 
-/** One input per line behind `titles` lines; blank lines are skipped. */
+/** One input per line behind `titles` lines; blank lines are skipped, of a dump of a database all without an `@`. */
 export async function* textRows(
   text: AsyncIterable<string>,
   kind: Kind,
   firstLine: number,
   titles: number,
   held: Held,
+  isDump: boolean,
 ): AsyncIterable<readonly IntakeRow[]> {
   for await (const lines of physicalLines(text, firstLine, held))
-    yield lines.flatMap((one) => (one.line < firstLine + titles ? [] : textRow(kind, one)))
+    yield lines.flatMap((one) =>
+      one.line < firstLine + titles || (isDump && !one.text.includes('@')) ? [] : textRow(kind, one),
+    )
 }
 
 function textRow(kind: Kind, { line, text, isTooLong }: Line): readonly IntakeRow[] {

@@ -19,7 +19,18 @@ const NAMES: Readonly<Record<Kind, readonly string[]>> = {
     ...['correo', 'correoelectronico', 'correoelectrónico', 'direccióndecorreo', 'endereçodeemail', 'indirizzoemail'],
     ...['postaelettronica', 'emailadres', 'epost', 'epostadress', 'epostadresse', 'eposta', 'sähköposti'],
     ...['adresemail', 'pocztaelektroniczna', 'электроннаяпочта', 'почта', 'メールアドレス', 'メール', '邮箱'],
-    ...['电子邮件', '电子邮箱', '電子郵件', '이메일', 'adresse', 'address', 'recipient', 'username', 'login'],
+    ...[
+      '电子邮件',
+      '电子邮箱',
+      '電子郵件',
+      '이메일',
+      'adresse',
+      'address',
+      'useremail',
+      'userprincipalname',
+      'recipientaddress',
+    ],
+    ...['recipientemail', 'recipient', 'to', 'username', 'login'],
   ],
   check: ['domain', 'domainname', 'host', 'hostname', 'website', 'site', 'url'],
   blacklist: ['ip', 'ipaddress', 'address', 'addr', 'host'],
@@ -29,12 +40,15 @@ const WORDS: Readonly<Record<Kind, readonly string[]>> = {
   check: ['domain', 'hostname'],
   blacklist: ['ip'],
 }
+/** Names of columns whose addresses are not those of the record itself. */
+const OF_OTHERS = /owner|sender|from|alternat|additional|recover|second|manager|createdby|absender|besitzer/
 /** Maximum number of records before the header: a title, a date, empty lines. */
 const MAX_TITLES = 20
 
 /** Whether a cell contains inputs of a kind of job. */
 export const looksLike = (kind: Kind, cell: string): boolean => {
-  if (kind === 'verify') return /@|%40|&#/.test(cell) && addressesIn(cell).some(({ value }) => parseEmail(value).ok)
+  if (kind === 'verify')
+    return /@|%40|&#|[[({]at[\])}]/i.test(cell) && addressesIn(cell).some(({ value }) => parseEmail(value).ok)
   if (kind === 'check') return cell.includes('.') && isIP(trimmed(cell)) === 0 && readDomain(cell).ok
   return readIp(cell).ok
 }
@@ -124,7 +138,7 @@ export function findColumns(kind: Kind, sample: readonly (readonly string[])[], 
   const isHeader = !hasInput && (named >= 0 || below.length > 0 || wanted !== undefined)
   const header = isHeader ? first.map(trimmed) : null
   const rows = isHeader ? below : sample.slice(titles)
-  const index = wanted === undefined ? ownChoice(kind, rows, header ? named : -1) : chosen(wanted, first, header)
+  const index = wanted === undefined ? ownChoice(kind, rows, header, named) : chosen(wanted, first, header)
   return { header, index, titles }
 }
 
@@ -187,12 +201,20 @@ function chosen(wanted: string, first: readonly string[], header: readonly strin
   throw listError('column_number', { text: wanted, count: first.length }, options)
 }
 
-function ownChoice(kind: Kind, rows: readonly (readonly string[])[], named: number): number {
+function ownChoice(
+  kind: Kind,
+  rows: readonly (readonly string[])[],
+  header: readonly string[] | null,
+  index: number,
+): number {
+  const named = header ? index : -1
   const width = Math.max(0, ...rows.map((row) => row.length))
   const hits = Array.from({ length: width }, (_, i) => rows.filter((row) => looksLike(kind, row[i] ?? '')).length)
   if (named >= 0 && ((hits[named] ?? 0) > 0 || Math.max(0, ...hits) === 0)) return named
-  const best = hits.indexOf(Math.max(0, ...hits))
-  if (best >= 0 && (hits[best] ?? 0) > 0) return best
+  const most = Math.max(0, ...hits)
+  const own = hits.findIndex((count, i) => count === most && !OF_OTHERS.test(normalize(header?.[i] ?? '')))
+  const best = own >= 0 ? own : hits.indexOf(most)
+  if (best >= 0 && most > 0) return best
   throw listError('no_column', { kind }, { parameter: 'column' })
 }
 
@@ -202,7 +224,9 @@ const nameIndex = (kind: Kind, cells: readonly string[]): number => {
     const at = normalized.indexOf(name)
     if (at >= 0) return at
   }
-  return normalized.findIndex((cell) => WORDS[kind].some((part) => cell.includes(part)))
+  const isNamed = (cell: string): boolean => WORDS[kind].some((part) => cell.includes(part))
+  const own = normalized.findIndex((cell) => isNamed(cell) && !OF_OTHERS.test(cell))
+  return own >= 0 ? own : normalized.findIndex(isNamed)
 }
 
 const normalize = (name: string): string =>
