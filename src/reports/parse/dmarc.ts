@@ -57,6 +57,8 @@ export async function readDmarc(
 type Draft = {
   address: string
   count: string
+  /** The lines of both. */
+  lines: { address: number; count: number }
   disposition: string
   dkim: string
   spf: string
@@ -70,6 +72,7 @@ type Draft = {
 const emptyDraft = (): Draft => ({
   address: '',
   count: '',
+  lines: { address: 0, count: 0 },
   disposition: '',
   dkim: '',
   spf: '',
@@ -154,8 +157,10 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
     }
     const parent = path[depth - 2]
     if (parent === 'row') {
-      if (name === 'source_ip') draft.address = value
-      else if (name === 'count') draft.count = value
+      if (name !== 'source_ip' && name !== 'count') return
+      const what = name === 'count' ? 'count' : 'address'
+      draft[what] = value
+      draft.lines[what] = line()
     } else if (parent === 'policy_evaluated') {
       if (name === 'disposition') draft.disposition = value.toLowerCase()
       else if (name === 'dkim') draft.dkim = value.toLowerCase()
@@ -183,10 +188,10 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
   }
 
   function closeRecord(): void {
-    const count = countOf(draft.count, line())
+    const count = countOf(draft.count, draft.lines.count || line())
     if (count === 0) return // a record without messages says nothing
     const address = parseIp(draft.address.replace(DECORATED, '$1'))
-    if (!address.ok) throw reportError('address', { text: draft.address, line: line() })
+    if (!address.ok) throw reportError('address', { text: draft.address, line: draft.lines.address || line() })
     messages += count
     if (messages > MAX_COUNT) throw reportError('count', { text: String(messages), max: MAX_COUNT, line: line() })
     onRow({
@@ -285,7 +290,7 @@ const nameOf = (text: string): string => canonicalName(text).slice(0, 253)
 const alignedOf = (result: string): boolean | null => (result === '' ? null : result === 'pass')
 
 function countOf(text: string, line: number): number {
-  if (text === '') return 0
+  if (text === '') throw reportError('missing', { what: `count in the record that ends in line ${line}` })
   const count = /^\+?\d{1,16}(?:\.0{1,6})?$/.test(text) ? Number(text) : Number.NaN
   if (!(count <= MAX_COUNT)) throw reportError('count', { text, max: MAX_COUNT, line })
   return count

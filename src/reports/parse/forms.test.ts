@@ -11,6 +11,14 @@ import { eventOf, readFiles } from './reading.ts'
 const row = { address: '192.0.2.1', count: 10, spf: 'pass' } as const
 const XML = aggregateReport({ domain: 'a.example', rows: [row] })
 const edited = (from: string | RegExp, to: string): Buffer => Buffer.from(XML.replace(from, to))
+/** A record of lines: the count and the address in the second one. */
+const lined = (from: string, to: string): Buffer =>
+  Buffer.from(
+    XML.replace(from, to)
+      .replace('<row>', '<row>\n')
+      .replace('<policy_evaluated>', '\n<policy_evaluated>')
+      .replace('</record>', '\n</record>'),
+  )
 const dates = (begin: string, end: string): Buffer =>
   Buffer.from(XML.replace(/<begin>\d+/, `<begin>${begin}`).replace(/<end>\d+/, `<end>${end}`))
 const GZIP = gzipSync(XML)
@@ -122,6 +130,9 @@ it.each<[string, Buffer, RegExp]>([
   ['a day that may be two', dates('11/12/2026', '11/12/2026'), /begin of the report is "11\/12\/2026"/],
   ['no day', edited(/<begin>\d+<\/begin>/, ''), /has no date_range with a begin/],
   ['two reports in one XML', Buffer.from(`${XML}\n${XML}`), /second report begins in line 2/],
+  ['a count that is none', lined('<count>10<', '<count>1,234<'), /count "1,234" in line 2 is not a whole number/],
+  ['no count', lined('<count>10</count>', ''), /has no count in the record that ends in line 4/],
+  ['no address', lined(row.address, '192.0.2.300'), /address "192.0.2.300" in line 2 is not an IP address/],
   ['TLS: no time', Buffer.from(tls(range('soon', 'later'))), /start-datetime of the report is "soon"/],
 ])('%s is refused with its reason', async (_, octets, why) => {
   const found = await read(octets)
