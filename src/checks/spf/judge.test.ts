@@ -99,6 +99,32 @@ const ROWS: readonly (readonly [id: string, shows: LabZone, status: string, not:
     { ...own('-include:b.example', '-all'), 'b.example': spf('all') },
   ],
   [
+    'spf.everybody',
+    { ...own('ip4:192.0.2.1', 'exists:%{i}._spf.%{d}', '-all'), '*._spf.a.example': { A: ['127.0.0.2'] } },
+    'fail',
+    { ...own('ip4:192.0.2.1', 'exists:%{i}._spf.%{d}', '-all'), '192.0.2.9._spf.a.example': { A: ['127.0.0.2'] } },
+  ],
+  [
+    'spf.everybody',
+    {
+      ...own('include:b.example', '-all'),
+      'b.example': spf('exists:%{ir}.%{l}.w.%{d}'),
+      '*.w.b.example': { A: ['127.0.0.2'] },
+    },
+    'fail',
+    {
+      ...own('include:b.example', '-all'),
+      'b.example': spf('?exists:%{ir}.w.%{d}'),
+      '*.w.b.example': { A: ['127.0.0.2'] },
+    },
+  ],
+  [
+    'spf.everybody',
+    { ...own('include:%{i}.w.example', '-all'), '*.w.example': spf('+all') },
+    'fail',
+    { ...own('include:%{i}.w.example', '-all'), '*.w.example': spf('-all') },
+  ],
+  [
     'spf.joined_terms',
     { ...own('mx', 'include:b.example-all'), ...B },
     'fail',
@@ -340,6 +366,12 @@ describe('fixes', () => {
     [
       'everybody by a term of its own',
       own('ip4:192.0.2.1', 'ip4:0.0.0.0/1', 'ip4:128.0.0.0/1', '-all'),
+      'spf.everybody',
+      'v=spf1 ip4:192.0.2.1 ~all',
+    ],
+    [
+      'everybody by a wildcard',
+      { ...own('ip4:192.0.2.1', 'exists:%{i}.w.%{d}', '-all'), '*.w.a.example': { A: ['127.0.0.2'] } },
       'spf.everybody',
       'v=spf1 ip4:192.0.2.1 ~all',
     ],

@@ -9,6 +9,7 @@ import { type Ask, askOnce, presentationOf } from './ask.ts'
 import { expandName } from './expand.ts'
 import { SPF_VERSION } from './mend.ts'
 import { isSpf } from './parse.ts'
+import { extentOf } from './passing/wide.ts'
 import {
   type Draft,
   draftNode,
@@ -22,7 +23,7 @@ import {
 } from './read.ts'
 import { readTree, type SpfReading } from './reading.ts'
 import { type FreeTerm, lookupFree } from './takeover.ts'
-import { leads, MAX_LOOKUPS, type SpfNode } from './tree.ts'
+import { type Found, leads, MAX_LOOKUPS, type SpfNode } from './tree.ts'
 import { lookupProvider, type UnnamedProvider } from './unnamed.ts'
 
 /** Maximum number of records read per include tree: more than three times the lookup limit, enough for any tree. */
@@ -84,7 +85,7 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   if (records.length === 0) return found
   const mx = settled(ask(domain, 'MX')) // the MX check asks the same
   const { root, limit } = await lookupTree(ask, domain, records)
-  await closeLoops(ask, root)
+  await readWildcards(ask, root)
   const treeAt = async (name: string): Promise<SpfNode> =>
     (await lookupTree(ask, name, (await ask(name, 'TXT')).records)).root
   const [{ free, unknown }, unnamed] = await Promise.all([
@@ -103,8 +104,8 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   }
 }
 
-/** Maximum number of includes with macros that are asked for a loop. */
-const MAX_LOOPS = 3
+/** Maximum number of terms with macros that are asked, for a loop and for what everybody passes. */
+const MAX_ASKED = 3
 /** Values of macros that stand for any sender: two addresses and mailboxes that nothing names. */
 const ANYBODY = [
   { ip: ip('198.51.100.77'), local: 'mailsonde-a', helo: 'mailsonde-a.invalid', validated: 'unknown', unixSeconds: 1 },
@@ -112,26 +113,52 @@ const ANYBODY = [
 ]
 
 /**
- * Includes whose names depend on the message, and which lead to the record itself whatever the macros expand to (a
- * wildcard with the same record): two questions each, at most 3 includes of the domain's own record.
+ * Terms whose names depend on the message, and which say the same of every sender, because they lead below a wildcard:
+ * `exists` of names that all exist, and includes of the domain's own record that lead to this very record, or to one by
+ * which everybody passes. Two questions each, for at most 3 `exists` and 3 includes; a record that is found is read
+ * like any other.
  */
-async function closeLoops(ask: Ask, root: Draft): Promise<void> {
-  const text = root.records[0]
-  const open = root.terms.filter((term) => leads(term) && term.state === 'macro').slice(0, MAX_LOOPS)
-  for (const term of open) {
-    const target = targetOf(term, root.record?.redirect)
-    const names = ANYBODY.map(
-      (values) => target && expandName(target, { ...values, domain: root.domain, senderDomain: root.domain }),
+async function readWildcards(ask: Ask, root: Draft): Promise<void> {
+  const sender = { senderDomain: root.domain }
+  const answersTo = async (term: TermDraft, { domain, record }: Draft, type: 'A' | 'TXT') => {
+    const target = targetOf(term, record?.redirect)
+    const names = ANYBODY.flatMap((values) => (target && expandName(target, { ...values, ...sender, domain })) ?? [])
+    const answers = await Promise.all(names.map((name) => settled(ask(presentationOf(name), type))))
+    const found = answers.flatMap((answer) =>
+      answer instanceof DnsError || answer.kind !== 'found' ? [] : [answer.records.map((record) => String(record))],
     )
-    const answers = await Promise.all(names.map((name) => name && settled(ask(presentationOf(name), 'TXT'))))
-    const isSame = answers.every(
-      (answer) => answer && !(answer instanceof DnsError) && answer.records.filter(isSpf).join() === text,
-    )
-    if (!isSame || names[0] === undefined) continue
-    term.state = 'found'
-    term.node = { domain: names[0], state: 'loop', records: [], terms: [], path: [root.domain], before: 1 }
+    return found.length === ANYBODY.length ? { name: names[0]!, found } : undefined
   }
+  const existing = draftsOf(root).flatMap((node) => node.terms.filter(isOpenExists).map((term) => ({ node, term })))
+  const leading = root.terms.filter((term) => leads(term) && term.state === 'macro')
+  await Promise.all([
+    ...existing.slice(0, MAX_ASKED).map(async ({ node, term }) => {
+      if (!(await answersTo(term, node, 'A'))) return
+      const found: Found = { kind: 'found', addresses: [] }
+      Object.assign(term, { state: 'found', found: { ip4: found, ip6: found } })
+    }),
+    ...leading.slice(0, MAX_ASKED).map(async (term) => {
+      const answers = await answersTo(term, root, 'TXT')
+      const [record, other] = answers?.found.map((texts) => texts.filter(isSpf)) ?? []
+      if (!answers || !record?.length || record.join() !== other?.join()) return
+      const { name } = answers
+      const place = { path: [root.domain], before: 1 }
+      const node: Draft =
+        record.join() === root.records[0]
+          ? { domain: name, state: 'loop', records: [], terms: [], ...place }
+          : { ...(await lookupTree(ask, name, record)).root, ...place }
+      if (node.state === 'loop' || extentOf(node).everybody) Object.assign(term, { state: 'found', node })
+    }),
+  ])
 }
+
+const isOpenExists = ({ directive, state }: TermDraft): boolean =>
+  state === 'macro' && directive?.qualifier === '+' && directive.mechanism.kind === 'exists'
+
+const draftsOf = (node: Draft): readonly Draft[] => [
+  node,
+  ...node.terms.flatMap((term) => (term.node ? draftsOf(term.node) : [])),
+]
 
 /** White space, quotes and invisible characters may precede it. */
 const isSimilar = (text: string): boolean =>

@@ -130,6 +130,11 @@ describe('everybody, by whatever road', () => {
     ['the public part of IPv6', { 'a.example': spf('ip6:2000::/3', '-all') }, ['ip6:2000::/3']],
     ['the same with a hole', { 'a.example': spf('-ip6:2001:db8::/32', 'ip6:2000::/3') }, ['ip6:2000::/3']],
     ['a name that exists', { 'a.example': { ...spf('exists:%{d}', '-all'), A: ['192.0.2.1'] } }, ['exists:%{d}']],
+    [
+      'names that all exist',
+      { 'a.example': spf('exists:%{i}.x.example', '-all'), '*.x.example': { A: ['192.0.2.1'] } },
+      ['exists:%{i}.x.example'],
+    ],
     ['in an include', B('ip4:0.0.0.0/0', '?all'), ['ip4:0.0.0.0/0']],
     ['+all in an include', B('+all'), ['all']],
     [
@@ -155,7 +160,7 @@ describe('everybody, by whatever road', () => {
     ['not in a refused include', { 'a.example': spf('-include:b.example', '-all'), 'b.example': spf('+all') }],
     [
       'a name that depends on the message',
-      { 'a.example': spf('exists:%{i}.x.example', '-all'), '*.x.example': { A: ['192.0.2.1'] } },
+      { 'a.example': spf('exists:%{i}.x.example', '-all'), '192.0.2.9.x.example': { A: ['192.0.2.1'] } },
     ],
     ['a name that does not exist', { 'a.example': spf('exists:h.example', '-all') }],
     ['an IPv6 /4', { 'a.example': spf('ip6:2000::/4', '-all') }],
