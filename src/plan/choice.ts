@@ -1,55 +1,72 @@
 import type { PlanAnswer } from '../answers/plan.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
-import type { OverlayChange } from '../net/dns/overlay.ts'
+import { familyOf } from '../names/ip.ts'
+import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import type { Draft } from './draft.ts'
 import type { Snapshot } from './snapshot.ts'
-import { keptBelow, NO_MAIL_CHOICE, REGISTRATION, SILENT_ORGANIZATION } from './words.ts'
+import { aliasReplaced, keptBelow, NO_MAIL_CHOICE, REGISTRATION, SILENT_ORGANIZATION } from './words.ts'
+
+/** What a domain does that has no mail, and what one does first that has some. */
+type Ways = { readonly none: readonly Draft[]; readonly mail: readonly Draft[] }
 
 /**
- * The records of a domain without mail, in one step, for an organizational domain with nothing that says whether it has
- * mail (no MX, no SPF and no DKIM key): one with an address, whatever its DMARC record says, and one without an address
- * that lets all mail as the domain be rejected. Undefined for others.
+ * The two ways of an organizational domain with nothing that says whether it has mail (no MX, no SPF and no DKIM key):
+ * one with an address, whatever its DMARC record says, one without an address that lets all mail as the domain be
+ * rejected, and one that is an alias, beside which no record can stand (RFC 1034 §3.6.2): a live one is replaced first. Without mail it
+ * has three records, in one step. Undefined for others.
  */
-export function silentDraft(
+export function waysOf(
   domain: string,
   { context, facts, outcomes }: Snapshot,
   below: readonly string[] = [],
-): Draft | undefined {
+): Ways | undefined {
   const { spf, dkim, dmarc } = facts
   const { mail } = context
   if (!mail || spf instanceof Error || spf.records.length > 0 || spf.similar.length > 0) return undefined
   if (dkim instanceof Error || dkim.discovery === 'found' || dkim.discovery === 'unknown' || dmarc instanceof Error)
     return undefined
-  if (context.above !== undefined || dmarc.applied?.inherited) return undefined
-  // Beside an alias no record can stand (RFC 1034 §3.6.2).
-  if (mail.cname.length > 0 || dmarc.walk.steps[0]?.alias !== undefined) return undefined
+  if (context.above !== undefined || dmarc.applied?.inherited || dmarc.walk.steps[0]?.alias !== undefined)
+    return undefined
   const isRejecting = dmarc.applied?.effective === 'reject'
-  if (mail.kind !== 'implicit' && !(mail.kind === 'none' && isRejecting)) return undefined
-  const changes: OverlayChange[] = [
+  const [target] = mail.cname
+  const isUnclear = mail.kind === 'implicit' || (mail.kind === 'none' && (isRejecting || target !== undefined))
+  if (!isUnclear) return undefined
+  const findings = (['mx', 'spf', 'dmarc'] as const).flatMap((key) => outcomes[key].findings.map(({ id }) => id))
+  const { before, title, why } = NO_MAIL_CHOICE
+  const about = { by: 'dns', findings } as const
+  const rejecting: OverlayChange[] = isRejecting
+    ? []
+    : [{ name: `_dmarc.${domain}`, type: 'TXT', data: `v=DMARC1; p=reject${below.length > 0 ? '; sp=none' : ''}` }]
+  const silent: OverlayChange[] = [
     { name: domain, type: 'MX', data: { preference: 0, exchange: '' } },
     { name: domain, type: 'TXT', data: 'v=spf1 -all' },
-    ...(isRejecting
-      ? []
-      : [
-          {
-            name: `_dmarc.${domain}`,
-            type: 'TXT',
-            data: `v=DMARC1; p=reject${below.length > 0 ? '; sp=none' : ''}`,
-          } as const,
-        ]),
   ]
-  const findings = (['mx', 'spf', 'dmarc'] as const).flatMap((key) => outcomes[key].findings.map(({ id }) => id))
+  const asked = [before, ...(isRejecting ? [] : [below.length > 0 ? keptBelow(below) : SILENT_ORGANIZATION])]
+  const addresses = mail.hosts.flatMap((host) => host.addresses)
+  if (target === undefined || addresses.length === 0) {
+    const freed: OverlayChange[] =
+      target === undefined ? [] : [{ name: domain, type: 'CNAME', remove: true, data: target }]
+    return { none: [{ ...about, title, why, before: asked, changes: [...freed, ...silent, ...rejecting] }], mail: [] }
+  }
+  const replaced = { ...about, ...aliasReplaced(target) }
+  const direct: OverlayChange[] = [
+    { name: domain, type: 'CNAME', remove: true, data: target },
+    ...addresses.map((data): OverlayRecord => ({ name: domain, type: familyOf(data) === 6 ? 'AAAA' : 'A', data })),
+  ]
   return {
-    title: NO_MAIL_CHOICE.title,
-    by: 'dns',
-    findings,
-    changes,
-    why: NO_MAIL_CHOICE.why,
-    before: [
-      NO_MAIL_CHOICE.before,
-      ...(isRejecting ? [] : [below.length > 0 ? keptBelow(below) : SILENT_ORGANIZATION]),
+    none: [
+      {
+        ...replaced,
+        title,
+        before: asked,
+        instructions: `${replaced.instructions} Then publish the null MX "0 ." and the TXT record "v=spf1 -all" at the domain${isRejecting ? '' : `, and the TXT record "${rejecting[0]!.data}" at _dmarc.${domain}`}.`,
+        changes: [],
+        facts: { records: [...direct, ...silent, ...rejecting] },
+        assumed: true,
+      },
     ],
+    mail: [{ ...replaced, changes: direct }],
   }
 }
 

@@ -87,6 +87,21 @@ it('has a step for each selector that was asked for and has no key', async () =>
   expect(plan.left.filter(({ finding }) => finding === 'dkim.no_key')).toEqual([])
 })
 
+it.each<[string, LabZone, readonly string[], string]>([
+  ['a live one', { 'site.example': WEB }, ['Replace the alias at the domain by addresses', 'Publish an MX record'], ''],
+  ['a dead one', {}, ['Sign with DKIM'], 'CNAME MX TXT TXT'],
+])(
+  'an organizational domain that is an alias is asked first whether it has mail: %s',
+  async (_, zone, titles, types) => {
+    const { plan } = await planned({ 'a.example': { CNAME: ['site.example'] }, 'x.example': {}, ...zone })
+    const [none, mail] = plan.choice!.options
+    expect(mail!.steps.slice(0, titles.length).map(({ title }) => title)).toEqual(titles)
+    expect(none!.steps.map(({ title }) => title)).toEqual(['Declare that the domain has no mail'])
+    expect(none!.steps[0]!.records.map(({ type }) => type).join(' ')).toBe(types)
+    expect(none!.end.score).toBe(96)
+  },
+)
+
 it.each<[string, string, LabZone]>([
   ['IPv4', '2.0.192.in-addr.arpa', {}],
   ['one address', '1.2.0.192.in-addr.arpa', { '1.2.0.192.in-addr.arpa': { PTR: ['m.example'] } }],

@@ -11,7 +11,7 @@ import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
 import { agreedHosts } from './agreed.ts'
-import { organizationOf, registration, silentDraft, validation } from './choice.ts'
+import { organizationOf, registration, validation, waysOf } from './choice.ts'
 import { governs, isInherited, isSteep, ownLevel, ownPolicyOf, resolved, waitsForSpf } from './compare.ts'
 import { changesOf, type Done, type Draft, mergedStep, withChanges, withDraft } from './draft.ts'
 import { nextStage, ownRecord, STAGE_FINDINGS, type Stage } from './ladder.ts'
@@ -107,11 +107,11 @@ export async function planOf(
   if (start.context.reverse && seeds.length === 0) return make([], false)
   const exists = start.context.role !== 'no_such_domain'
   const urgent = exists ? validation(start) : start.context.above === undefined ? registration() : undefined
-  const first = urgent ? [urgent, ...seeds] : seeds
+  const ways = seeds.length === 0 ? waysOf(subject.domain, start, options.seen?.subdomains) : undefined
+  const first = [...(urgent ? [urgent] : []), ...seeds, ...(ways?.mail ?? [])]
   const whole = await make(first, exists || seeds.length > 0)
-  const silent = seeds.length === 0 ? silentDraft(subject.domain, start, options.seen?.subdomains) : undefined
-  if (!silent) return { ...whole, ...organizationOf(subject.domain, start) }
-  const none = await make([silent], false)
+  if (!ways) return { ...whole, ...organizationOf(subject.domain, start) }
+  const none = await make(ways.none, false)
   const option = (title: string, { steps, end }: Plan) => ({ title, steps, end })
   return {
     ...whole,
@@ -302,6 +302,7 @@ class Planner {
    * the record cannot stand at its name.
    */
   private async placeOf(fix: DnsRecord, change: OverlayRecord): Promise<readonly OverlayChange[] | string> {
+    if (this.isFreed(fix.name)) return recordIn(fix, this.domain)
     const objection = await obstacleTo(this.subject, fix)
     if (objection !== undefined) return objection
     if (change.type === 'CNAME') return [...(await textsAt(this.subject, fix.name)), change]
@@ -315,6 +316,10 @@ class Planner {
       return `${fix.name} is an alias (CNAME) of ${target}: the record can be changed only there.`
     return [{ name: fix.name, type: 'CNAME', remove: true, data: target }, ...whole]
   }
+
+  /** Whether a step removes the alias at a name. */
+  private readonly isFreed = (name: string): boolean =>
+    this.laid.records.some((one) => one.type === 'CNAME' && one.name === name && 'remove' in one)
 
   private draftOf({ key, finding }: Found, fix: DnsRecord, changes: readonly OverlayChange[]): Draft {
     return {

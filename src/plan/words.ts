@@ -142,6 +142,13 @@ export const NO_MAIL_CHOICE = {
   before: 'Does anything accept or send mail as this name? If so, take the other option.',
 } as const
 
+/** The step of an organizational domain that is an alias of a live name. */
+export const aliasReplaced = (target: string) => ({
+  title: 'Replace the alias at the domain by addresses',
+  why: 'Beside an alias (CNAME) neither an MX nor an SPF record can stand (RFC 1034 §3.6.2).',
+  instructions: `Replace the alias by the addresses of ${target}: ask whoever runs it which ones to use. If your DNS provider offers ALIAS, ANAME or CNAME flattening, use that instead: it follows when they change.`,
+})
+
 /** What comes before a record of its own for a name that sends. */
 export const coveredAbove = (organization: string): string =>
   `The plan of ${organization} covers this name too: publish a record here only if its policy is to rise before that of ${organization}.`

@@ -95,6 +95,12 @@ function done({ zone, policies, domain = '' }: DomainCase, { records, file, find
     if (targets.length === 0) next = published({ ...next, [name]: {} }, name, 'TXT', String(data))
     for (const target of targets) next = published(next, target, 'TXT', String(data))
   }
+  // In words alone: beside the alias no record can stand.
+  if (assumed && findings.includes('mx.domain_alias')) {
+    const { A = [], AAAA = [] } = next[String(listOf(next[domain]?.CNAME)[0])] ?? {}
+    const silent = { MX: [[0, '.']], TXT: ['v=spf1 -all'] }
+    next = { ...next, [domain]: { A, AAAA, ...silent }, [`_dmarc.${domain}`]: { TXT: ['v=DMARC1; p=reject'] } }
+  }
   const hosts = listOf(next[domain]?.MX).map((record) => String([record].flat()[1]))
   const isHidden = (host: string): boolean => {
     const addresses = [next[host]?.A, next[host]?.AAAA].flatMap((all) => listOf(all)).map(String)

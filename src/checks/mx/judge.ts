@@ -19,7 +19,7 @@ export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts
   if (context.reverse) return notApplicable(facts, context, [{ id: 'mx.reverse_zone', args: { domain } }])
   if (context.role === 'sends_only') return withoutReplies(facts)
   if (mail.kind === 'null') return notApplicable(facts, context, [{ id: 'mx.null', evidence: shown(facts) }])
-  if (context.role === 'parked') return notApplicable(facts, context, [withoutNullMx(domain)])
+  if (context.role === 'parked') return notApplicable(facts, context, [withoutNullMx(domain), ...aliasFindings(facts)])
   if (!applies('mx', context)) return notApplicable(facts, context)
   // Where the bounces of an alias go is the provider's business.
   if (context.role === 'return_path' && mail.kind !== 'explicit') return notApplicable(facts, context)
