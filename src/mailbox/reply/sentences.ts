@@ -111,7 +111,7 @@ export const isOurName = (marked: string): boolean => /\bUS\b/.test(marked) && !
 
 /** Too many recipients that do not exist were asked for. */
 export const FAILED_RECIPIENTS =
-  /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
+  /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\b(?:unknown|invalid|failed|bad) (?:recipients?|rcpts?|users?) (?:count |rate )?limit\b|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
 /** The asked mailbox and what is said of it. */
 export const ASKED_UNKNOWN =
   /ASKED(?:(?!US).){0,60}\b(?:no such (?:user|mailbox|recipient|account)|(?:user|recipient|mailbox) (?:is )?unknown)\b/

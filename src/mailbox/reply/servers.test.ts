@@ -9,6 +9,19 @@ import { classify } from './classify.ts'
  * probe.example [192.0.2.1].
  */
 const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text: string])[]>> = {
+  'rules of public bounce handlers': [
+    ['mailbox_not_found', '550 5.0.0 user@example.org This is user have no mail'],
+    ['mailbox_not_found', '521 No Redirect Entry for this address'],
+    ['mailbox_not_found', '550 mailbox jo.doe unavailable'],
+    ['temporary_failure|unclear_refusal', '550 mailbox temporarily unavailable'],
+    ['mailbox_not_found', '554 5.7.1 recipient verify from ldap failed'],
+    ['recipient_restricted', '550 Delivery is not allowed to this address'],
+    ['temporary_failure', '451 user@example.org: user unknown or mailbox full'],
+    ['reverse_dns_required', '421 4.7.1 : (DNS:NR)'],
+    ['reverse_dns_required', "421 4.7.0 192.0.2.1 host can't be resolved"],
+    ['sender_refused', '553 Sender Domain Resolve Fail'],
+    ['rate_limited', '550 5.7.1 Error: exceeded unknown recipient count limit'],
+  ],
   'Gmail, Microsoft 365, Proofpoint, Barracuda, cPanel, mail.ru in 2025 and 2026': [
     ['tls_required', '421-4.7.29 This mail was rate limited because it came over a non-TLS connection. - gsmtp'],
     ['tls_required', '454 4.7.5 Certificate of the server is not verified, DANE is required for example.org'],

@@ -27,14 +27,14 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'reverse_dns_required',
-    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookups?|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\b(?:fc)?r-?dns\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
+    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookups?|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\b(?:fc)?r-?dns\b|\bdns:nr\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
     'AT&T, Sendmail',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
   ),
   us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
   us(
     'reverse_dns_required',
-    /cannot find your (?:reverse )?host ?name|US-IP\]? has no (?:host ?)?name\b|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|\bhost ?name\b.{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]?:? (?:is |was )?(?:unknown|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
+    /cannot find your (?:reverse )?host ?name|US-IP\]? has no (?:host ?)?name\b|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|\bhost ?name\b.{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]? host (?:can't|can ?not|could not) be resolved|(?:US-)?IP\]?:? (?:is |was )?(?:unknown|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
     'Postfix',
     '450 4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]',
   ),
@@ -102,7 +102,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bsend(?:er|ing)(?:'s|s)?\b(?! (?:ip|host|server|mta|network|to)\b)(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|black|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
+    /\bsend(?:er|ing)(?:'s|s)?\b(?! (?:ip|host|server|mta|network|to)\b)(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|black|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|resolve fail|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
     'Postfix',
     '550 5.1.8 <verify@probe.example>: Sender address rejected: Domain not found',
   ),

@@ -18,7 +18,7 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
   forGood(
     'recipient_restricted',
-    /\ballowed senders list|\b(?:recipient|mailbox|user|group|list) (?:does not|doesn't) accept (?:e-?mails?|mail|messages) from (?:unknown|other|all|unlisted) senders|\bdelivery to this (?:address|recipient|group|mailbox|user) is (?:restricted|not (?:allowed|permitted))|\bis only accepting (?:e-?mails?|mail|messages) from\b|\bnot permitted to .{0,30}from outside|\bonly accepts? (?:e-?mails?|mail|messages) from (?:people|senders|members|users|addresses|authenticated|internal|its|the|within|inside)|\b(?:does not|doesn't|do not|not) accept (?:e-?mails?|mail|messages) from (?:outside|external|the internet|non-?members|outsiders)/,
+    /\ballowed senders list|\b(?:recipient|mailbox|user|group|list) (?:does not|doesn't) accept (?:e-?mails?|mail|messages) from (?:unknown|other|all|unlisted) senders|\bdelivery is not (?:allowed|permitted) to this (?:address|recipient|mailbox)|\bdelivery to this (?:address|recipient|group|mailbox|user) is (?:restricted|not (?:allowed|permitted))|\bis only accepting (?:e-?mails?|mail|messages) from\b|\bnot permitted to .{0,30}from outside|\bonly accepts? (?:e-?mails?|mail|messages) from (?:people|senders|members|users|addresses|authenticated|internal|its|the|within|inside)|\b(?:does not|doesn't|do not|not) accept (?:e-?mails?|mail|messages) from (?:outside|external|the internet|non-?members|outsiders)/,
     'Microsoft 365',
     "550 5.7.124 RESOLVER.RST.SenderNotInAllowedSendersList; the sender isn't in the recipient's allowed senders list",
   ),
@@ -84,6 +84,12 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     '450 4.7.1 <user@example.org>: Recipient address rejected: Policy rejection; Message count quota exceeded; try again later',
   ),
 
+  now(
+    'temporary_failure',
+    /\bunknown or (?:the )?mailbox (?:is )?full\b/,
+    'a host that does not tell which',
+    '451 4.2.0 user unknown or mailbox full',
+  ),
   now(
     'mailbox_full',
     /\bover ?-?(?:\w{1,10} )?quota\b|\bquota ?exceeded|\bquota\b.{0,25}\b(?:full|reached|overflow|violat\w{0,4}|exhausted|used up)|shutoffquota/,

@@ -57,7 +57,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /too many (?:errors|unknown|invalid|bad|failed|non-?existent|wrong)|\btrop (?:vite|souvent)|\bzu (?:schnell|haufig|oft)\b|\bdemasiado (?:rapido|a menudo)|\btroppo (?:velocemente|spesso|in fretta)|\bte (?:snel|vaak)\b|\bzbyt (?:szybko|czesto)|слишком (?:часто|быстро)|(?:发送|發送|连接).{0,6}(?:太快|太频繁|过快)|(?:送信|接続).{0,8}(?:多すぎ|速すぎ|頻繁)|너무 (?:빨리|자주)|zu viele|trop de (?:connexions|messages|connections|destinataires)|demasiad\S{2} (?:conexiones|mensajes|destinatarios)|tropp[ie]|demais|muit[oa]s|слишком много|за много|zbyt wiele|te veel|\brate control\b|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
+    /\b(?:unknown|invalid|failed|bad) (?:recipients?|rcpts?|users?) (?:count |rate )?limit\b|too many (?:errors|unknown|invalid|bad|failed|non-?existent|wrong)|\btrop (?:vite|souvent)|\bzu (?:schnell|haufig|oft)\b|\bdemasiado (?:rapido|a menudo)|\btroppo (?:velocemente|spesso|in fretta)|\bte (?:snel|vaak)\b|\bzbyt (?:szybko|czesto)|слишком (?:часто|быстро)|(?:发送|發送|连接).{0,6}(?:太快|太频繁|过快)|(?:送信|接続).{0,8}(?:多すぎ|速すぎ|頻繁)|너무 (?:빨리|자주)|zu viele|trop de (?:connexions|messages|connections|destinataires)|demasiad\S{2} (?:conexiones|mensajes|destinatarios)|tropp[ie]|demais|muit[oa]s|слишком много|за много|zbyt wiele|te veel|\brate control\b|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
     'iCloud, Exchange Online',
     '421 4.7.0 me.com Error: too many errors',
   ),
