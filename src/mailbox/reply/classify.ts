@@ -54,6 +54,9 @@ export type Verdict = {
  */
 const RECIPIENT_STAGES: readonly Stage[] = ['rcpt', 'data']
 
+/** Codes about a login (RFC 4954 §6), which is ours at any stage. */
+const OF_LOGIN: readonly number[] = [534, 535, 538]
+
 /**
  * The reason of one reply: by its text (the reply table), otherwise by its codes, otherwise by its stage
  * (docs/verification.md). Pure, total, linear. A temporary reply (4xx), any reply before RCPT, and a sentence whose
@@ -63,7 +66,7 @@ const RECIPIENT_STAGES: readonly Stage[] = ['rcpt', 'data']
  */
 export function classify({ stage, reply, provider, parties = {} }: Answered): Verdict {
   if (reply.code < 400) return { reason: accepted(stage, reply.code, provider), by: 'code' }
-  const about = RECIPIENT_STAGES.includes(stage) ? 'recipient' : 'us'
+  const about = RECIPIENT_STAGES.includes(stage) && !OF_LOGIN.includes(reply.code) ? 'recipient' : 'us'
   const codes = reply.code >= 500 ? '5xx' : '4xx'
   const marked = withoutAsides(markReply(textOf(reply), parties))
   const read = reasonOf(marked, about, codes)
@@ -202,6 +205,9 @@ function readSentence(text: string, codes: Codes): Read | undefined {
   if (codes === '5xx' && ASKED_UNKNOWN.test(text)) return { reason: 'mailbox_not_found' }
   if (!namesUs(text)) {
     const read = rowOf(withoutEnd(text), 'recipient', codes)
+    // A host that does not exist, with our address behind it.
+    if (read?.reason === 'domain_not_found' && /US-IP/.test(text) && !/DOMAIN/.test(text))
+      return { reason: 'reverse_dns_required' }
     const isKept = !isOurHost(text) || (read && !isAboutMailbox(read)) || (!read && codes === '4xx')
     return isKept ? read : { reason: 'source_blocked' }
   }

@@ -30,6 +30,8 @@ export function markReply(text: string, parties: Parties): string {
   const asked = asWritten(parties.asked ?? '')
   const askedDomain = domainOf(asked)
   const sender = asWritten(parties.sender ?? '')
+  // One that no word of a server can be.
+  const localPart = /^(?=.*\d)[a-z\d._+-]{8,64}(?=@)/.exec(sender)?.[0] ?? '\0'
   const ours = [domainOf(sender), asWritten(parties.helo ?? '')].filter((name) => /^[^.[\]]+\./.test(name))
   const isOurs = (name: string): boolean => ours.some((own) => name === own || name.endsWith(`.${own}`))
   const hostMark = (name: string): string => {
@@ -59,6 +61,7 @@ export function markReply(text: string, parties: Parties): string {
     .replace(IPV6, ipMark)
     .replace(IPV4, (_, found: string) => (found.replace(/\b0+(?=\d)/g, '') === source ? 'US-IP' : 'IP'))
     .replace(HOST, hostMark)
+    .replaceAll(localPart, ' US ')
     .replace(TICKET, '')
     .replace(/_(?=\p{L})/gu, ' ')
     .replace(/\s+/g, ' ')

@@ -61,7 +61,7 @@ export const sentencesOf = (marked: string): readonly Sentence[] =>
 
 /** A server called back about our sender: whatever it was told, it refuses us. */
 export const SENDER_CALLOUT =
-  /\bsender (?:address )?(?:verif|validat|call)\w*|\bverif\w* (?:of |the |your ){0,2}sender\b|\bcall(?:back|out) (?:setup )?(?:failed|rejected|verification failed)?.{0,60}\bUS\b|\bcall(?:back|out) (?:to|of|for) (?:the |your )?sender|\bcallback setup\b|\bfailed while verifying\b|\bverification failed for (?:<US|US|<>)|\bsender address rejected: (?:undeliverable|unverified) address: (?:host|connect)/
+  /\bsender (?:address )?(?:verif|validat|call)\w*|\bverif\w* (?:of |the |your ){0,2}sender\b|\bcall(?:back|out) (?:setup )?(?:failed|rejected|verification failed)?.{0,60}\bUS\b|\bcall(?:back|out) (?:to|of|for) (?:the |your )?sender|\bcallback setup\b|\bcalled back\b|\bour call-?back\b|\bruckruf\b|\b(?:sender-?)?ruckfrage\b|\bfailed while verifying\b|\bverification failed for (?:<US|US|<>)|\bsender address rejected: (?:undeliverable|unverified) address: (?:host|connect)/
 /** A server asked another one about the recipient. */
 export const RECIPIENT_CALLOUT =
   /\bcould not complete recipient verif\w*(?: callout)?(?: for)?|\brecipient (?:address )?(?:verif\w*|call(?:out|back))(?: callout| verif\w*)?:? ?(?:failed|failure|fail|rejected)\b:?|\bcall(?:back|out) verification(?: failed| failure)?:?|\bundeliverable address: host .{0,300}? said:?/g
@@ -89,9 +89,27 @@ const ASIDE =
 /** A relay sentence names the client. */
 const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|\bnot relay(?:ing)?\b/
 
-/** Our address or domain without its name. */
-const OURS =
-  /\b(?:your|the sending|the sender's) (?:own |e-?mail |mail |sending |sender )?(?:address(?! book)|domain|mailbox)\b|\bin the sending domain\b|\bdomain you (?:send|sent|are sending) from\b|\b(?:ihr|votre|su|tu|sua|seu|tua|tuo|suo|vostro|uw|twoj|vas|din)e? (?:e-?mail-?|courriel |ip-?)?(?:adresse|domaine?|direccion|dominio|endereco|indirizzo|adres|adressen?)\b|\b(?:ihre?|votre|uw) (?:konto|postfach|compte|boite|account|mailbox)\b|^(?:\d\.\d\.\d{1,3} )?(?:su|tu|sua|tua|seu|suo|vostro) (?:cuenta|conta|account|casella|buzon)\b|\bsender(?:'s)? (?:e-?mail )?(?:mailbox|account)\b|ваш\S{0,3} (?:ip-?|почтов\S{2,3} )?(?:адрес|домен)|(?:您的|你的|お客様の|귀하의 ?)(?:ip|邮件|邮箱|メール|이메일)? ?(?:地址|域名|アドレス|ドメイン|주소|도메인)/
+/** What a host or an address of ours is called without its name: "your" with a word for a mailbox, an account or a domain. */
+const OURS = new RegExp(
+  [
+    "\\b(?:your|the sending|the sender's) (?:(?!to |for |at |of |message )[a-z'-]{1,16} ){0,2}(?:address(?! book)|domain|mailbox|account|user|storage|provider|host|machine|network)\\b",
+    "\\bin the sending domain\\b|\\bdomain you (?:send|sent|are sending) from\\b|\\bsender(?:'s)? (?:e-?mail )?(?:mailbox|account)\\b|\\byou are not in the list\\b",
+    // "Su", "seu", "suo" may be his or hers behind other words.
+    '(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:(?:el|la|il|lo|a|o|os|as) )?(?:su|tu|sua|tua|seu|teu|suo|tuo|vostr[oa]) (?:\\S{1,16} )?(?:cuenta|conta|account|casella|caixa|buzon|casilla|direccion|dominio|endereco|indirizzo|utente)\\b',
+    '\\b(?:ihre?[mnrs]?|deine?[mnrs]?|votre|uw|jouw|twoj\\w{0,3}|panstwa|vas[aei]?|tv[ouů]j\\w?|din|ditt|dit|deres|jeres) (?:\\S{1,16}[ -])?(?:e-?mail-?|ip-?)?(?:adresse?n?|domaine?|domane|courriel|konto|konta|postfach|compte|boite|account|mailbox|adres|domein|domen\\w|domena|skrzynk\\w|ucet|schrank\\w|adresa|racun|nalog|doman|domaene|brevlada|postkasse)\\b',
+    '\\b(?:su|votre|tu|seu|sua|suo|tuo|vostro) (?:ip-?)?(?:direccion|domaine?|dominio|adresse|endereco|indirizzo)\\b',
+    '\\b(?:hesabiniz|hesab[ıi]n[ıi]z|alan ad[ıi]n[ıi]z|posta kutunuz|adresiniz)',
+    '\\b(?:akun|domain|alamat|kotak (?:surat|masuk)) (?:e-?mail )?anda\\b|(?:tai khoan|ten mien|[dđ]ia chi|hop thu) (?:\\S{1,8} )?cua (?:ban|quy khach)',
+    '\\b(?:contul|domeniul|adresa|casuta) (?:dvs|dumneavoastra|ta)\\b|\\baz on (?:\\S{1,12} )?(?:fiokja|domainje|postafiokja|cime)',
+    'ваш\\S{0,4} (?:ip-?|\\S{1,16} )?(?:адрес|домен|уч[её]тн|аккаунт|ящик|почт|обліков|скриньк)|ваш\\S{0,4} (?:уч[её]тн|почтов)',
+    '(?:λογαριασμ\\S{1,3}|δι[εέ][υύ]θυνσ\\S|domain|θυρ[ιί]δα|γραμματοκιβ\\S{2,5}) σας',
+    '(?:חשבון|כתובת|תיבת|דומיין)\\S{0,4}(?: \\S{1,10})? של(?:ך|כם)|(?:حساب|عنوان|بريد|نطاق)\\S{0,3}(?:ك|كم)(?= |$)',
+    '(?:您|你|贵司|貴公司)的?(?:ip|邮件|邮箱|電子郵件)?(?:地址|域名|账户|帐户|帐号|账号|邮箱|信箱|帳號|網域)',
+    '(?:あなた|貴社|お使い|ご利用)の.{0,8}(?:アドレス|ドメイン|アカウント|メールボックス)|お客様の.{0,8}(?:アドレス|ドメイン)|귀하의 ?(?:ip |이메일 |메일 )?(?:주소|도메인|계정|메일함)',
+    '(?:บัญชี|โดเมน|กล่องจดหมาย|ที่อยู่)(?:อีเมล)?ของ(?:คุณ|ท่าน)',
+  ].join('|'),
+  'u',
+)
 
 /** Our host without its name, in languages whose words for a mailbox may stand behind it. */
 const OUR_HOST =

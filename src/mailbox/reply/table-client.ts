@@ -31,6 +31,12 @@ export const ABOUT_US: readonly ReplyRow[] = [
     'AT&T, Sendmail',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
   ),
+  us(
+    'reverse_dns_required',
+    /\b(?:adresse|direccion|indirizzo|endereco|adres) (?:de l'|d[ue] |des |del |do |van de )?(?:client\w?|hote|host|rechners?|serv\w{2,5})\b|\b(?:client|host)-?adresse\b|клиентск\S{2,3} адрес|адрес клиента|客户端地址|客戶端位址|クライアント.?アドレス/,
+    'hosts in other languages',
+    '550 Adresse du client inconnue',
+  ),
   us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
   us(
     'reverse_dns_required',
@@ -81,6 +87,19 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('helo_refused', /^(?:501 )?5\.0\.0 invalid domain name/, 'Sendmail', '501 5.0.0 Invalid domain name'),
 
   us(
+    'policy',
+    /\b(?:cram|sasl)\b|\bclient certificate\b|\bcertificate of\b|\b(?:anmeldung|authentifizierung|authentification|autentica(?:cion|zione|cao)|aanmelding)\b|\b(?:bitte|please) (?:anmelden|einloggen|log ?in|authenticate)\b/,
+    'submission servers',
+    '550 Anmeldung erforderlich',
+    'login_required',
+  ),
+  us(
+    'sender_refused',
+    /\byou(?:'re| are) (?:an? )?(?:unknown|unregistered|not (?:an? )?(?:known|registered))\b|\b(?:user|client)s?: you\b/,
+    'small hosts in free words',
+    '550 You are an unknown user',
+  ),
+  us(
     'sender_refused',
     /\b[45]\.7\.(?:20|21|22|23|24|26|27|509|515)\b|\brequired authentication level\b/,
     'RFC 7372 §3, Outlook.com',
@@ -89,7 +108,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid|(?:reject|refus|block|den(?:y|i))\w{0,3} (?:due to|because of|by))\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bunauthenticated\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
+    /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:not found|no such|unknown|fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid|(?:reject|refus|block|den(?:y|i))\w{0,3} (?:due to|because of|by))\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bunauthenticated\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
     'Gmail',
     "550-5.7.26 Unauthenticated email from example.com is not accepted due to domain's DMARC policy.",
     'unauthenticated',
@@ -102,7 +121,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bsend(?:er|ing)(?:'s|s)?\b(?! (?:ip|host|server|mta|network|to)\b)(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|black|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|resolve fail|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
+    /\bsend(?:er|ing)(?:'s|s)?\b(?! (?:ip|host|server|mta|network|to)\b)(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|black|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|resolve fail|left|gone|deleted|removed|over quota|full|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
     'Postfix',
     '550 5.1.8 <verify@probe.example>: Sender address rejected: Domain not found',
   ),
@@ -114,7 +133,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! (?:your |this |the )?(?:\[|(?:US-)?IP|location|ip|hosts?|servers?|network|country|dynamic|residential)).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|has no\b|lacks|cannot|could not|black|block)/,
+    /\boriginator\b|\b(?:reply|bounce|return)(?:[ -]to)? address\b|\b(?:in|of|for) (?:your|the) (?:dkim )?signature\b|\byou claim to be\b|\b(?:sent|submitted|authenticated) (?:by|from|as) an? (?:\w{1,16} )?(?:user|account|mailbox)\b|\b(?:verify|verification|callout) of (?:the )?(?:mail from|envelope)\b|\b(?:client|remote|ident|auth|sasl|sending|login) (?:user|account)\b|\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! (?:your |this |the )?(?:\[|(?:US-)?IP|location|ip|hosts?|servers?|network|country|dynamic|residential)).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|has no\b|lacks|cannot|could not|black|block)/,
     'Exim',
     '550 Return path is not valid',
   ),
@@ -139,7 +158,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('sender_refused', /\b[45]\.1\.[78]\b/, 'RFC 3463 §3.2', '550 5.1.7 No such domain probe.example.'),
   us(
     'sender_refused',
-    /\b(?:expediteur|emetteur|absender(?!-ip)|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,14}|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\bpengirim\b|ผู้ส่ง|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人|e-?mail address is not verified|identit\S{1,4} failed the check/,
+    /\b(?:expediteur|emetteur|absender(?!-ip)|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,14}|\bposiljatel\S{0,4}|\bposiljaoc\S{0,3}|\bodosielatel\S{0,4}|\bremitent\b|\bigorle\b|\bbidaltzaile\S{0,3}|\bsutitaj\S{0,3}|\bsiuntej\S{0,3}|\bsaatja\b|\bsendand[ai]\S{0,2}|\bdergues\S{0,3}|\bgond[eə]r[eə]n|\byuboruvchi|\bmtumaji|\bnagpadala|\bseoltoir|\bsendende[rnms]? (?:benutzer|nutzer|adresse|konto)|\b(?:adresse|direccion|indirizzo|endereco|adreca) d[ei] (?:retour|retorno|ritorno|retorn)|\bruckadresse|жіберуші|испраќач|изпращач|пошиљалац|გამგზავნ|გამომგზავნ|ուղարկող|प्रेषक|প্রেরক|அனுப்பு|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\bpengirim\b|ผู้ส่ง|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人|e-?mail address is not verified|identit\S{1,4} failed the check/,
     'French, German, Spanish, Italian, Portuguese, Polish, Dutch, Czech, Russian, Japanese, Chinese hosts, Amazon SES',
     '550 Adresse d expediteur invalide',
   ),

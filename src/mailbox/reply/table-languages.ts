@@ -288,7 +288,7 @@ const row = (reason: Reason, pattern: RegExp, codes: ReplyRow['codes'], reply: s
 export const FULL_ABROAD = row(
   'mailbox_full',
   inAll(({ box, full, room, space = box }, gap) => [
-    full && `(?:${box}|${space})${gap}(?:${full})|(?:${full}).{0,30}\\b(?:${box})`,
+    full && `(?:${box}|${space})${BOX_ONLY}${gap}(?:${full})|(?:${full}).{0,30}\\b(?:${box})${BOX_ONLY}`,
     room && `(?<!${HOST_WORD}.{0,40})(?:${room})(?!.{0,60}${HOST_WORD})`,
   ]),
   'any',
@@ -303,10 +303,10 @@ export const DISABLED_ABROAD = row(
 export const NOT_FOUND_ABROAD = row(
   'mailbox_not_found',
   inAll(({ box, absent, gone, nobody, no }, gap) => [
-    `(?:${box})${gap}(?:${absent})`,
-    gone && `(?:${box})${gap}(?:${gone})`,
+    `(?:${box})${BOX_ONLY}${gap}(?:${absent})`,
+    gone && `(?:${box})${BOX_ONLY}${gap}(?:${gone})`,
     nobody,
-    no && `(?:${no}) ?(?:${box})`,
+    no && `(?:${no}) ?(?:${box})${BOX_ONLY}`,
   ]),
   '5xx',
   '550 5.1.1 Adresse d au moins un destinataire invalide. OFR_416 [416]',
