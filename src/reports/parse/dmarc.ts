@@ -83,74 +83,25 @@ const emptyDraft = (): Draft => ({
   spfResults: [],
 })
 
-function dmarcReader(onRow: (row: DmarcRow) => void) {
-  const parser = new SaxesParser()
-  const path: string[] = []
-  let text = ''
+/** The texts of a record by `parent element`, as they are kept. */
+const TEXTS: Readonly<Record<string, 'disposition' | 'dkim' | 'spf' | 'headerFrom' | 'envelopeFrom'>> = {
+  'policy_evaluated disposition': 'disposition',
+  'policy_evaluated dkim': 'dkim',
+  'policy_evaluated spf': 'spf',
+  'identifiers header_from': 'headerFrom',
+  'identifiers envelope_from': 'envelopeFrom',
+}
+
+/** Reads the records of a report from their elements, whose place is in `path`. `line`: where the parser is. */
+function recordReader(path: readonly string[], line: () => number, onRow: (row: DmarcRow) => void) {
   let records = 0
   let messages = 0
-  let isComplete = false
   let draft = emptyDraft()
   let auth = { domain: '', selector: '', scope: '', result: '' }
-  const head: Record<string, string | undefined> = {}
-  const policy: Record<string, string> = {}
-  let lastEvent = 0
-  let written = 0
 
-  const line = (): number => parser.line
-  const addText = (more: string): void => {
-    lastEvent = parser.position
-    if (text.length < MAX_KEPT) text += more.slice(0, MAX_KEPT - text.length)
-  }
-  parser.on('error', (error) => {
-    if (isComplete) return // what a mail gateway adds
-    throw reportError('xml', { reason: error.message.replace(/^\d+:\d+: /, ''), line: line() })
-  })
-  parser.on('doctype', (text) => {
-    throw /^\s*html\b/i.test(text) ? reportError('format', { what: HTML }) : reportError('doctype', { line: line() })
-  })
-  parser.on('text', addText)
-  // In it nothing is noise; a text that says "&amp;" there is none that a report has.
-  parser.on('cdata', (more) => addText(more.replaceAll('&lt;', '<').replaceAll('&amp;', '&')))
-  parser.on('opentag', ({ name }) => {
-    lastEvent = parser.position
-    if (path.length >= MAX_DEPTH) throw reportError('depth', { max: MAX_DEPTH, line: line() })
-    const local = name.slice(name.indexOf(':') + 1).toLowerCase()
-    if (isComplete) {
-      if (local === 'feedback') throw reportError('second', { line: line() })
-      return
-    }
-    if (path.length === 0 && local !== 'feedback')
-      throw local === 'html'
-        ? reportError('format', { what: HTML })
-        : reportError('root', { name: name.slice(name.indexOf(':') + 1) })
-    path.push(local)
-    text = ''
-    if (path.length === 2 && local === 'record') {
-      if (++records > MAX_ROWS) throw reportError('rows', { max: MAX_ROWS })
-      draft = emptyDraft()
-    } else if (path.length === 4 && path[2] === 'auth_results')
-      auth = { domain: '', selector: '', scope: '', result: '' }
-  })
-  parser.on('closetag', () => {
-    lastEvent = parser.position
-    if (isComplete) return
-    const depth = path.length
-    const name = path.pop()!
-    const value = text.trim()
-    text = ''
-    if (depth === 1) isComplete = true
-    else if (path[1] === 'record' || (depth === 2 && name === 'record')) closeInRecord(depth, name, value)
-    else if (depth === 2 && name === 'version') head.version = value
-    else if (path[1] === 'report_metadata')
-      head[depth === 4 && path[2] === 'date_range' ? name : `metadata_${name}`] = value
-    else if (path[1] === 'policy_published' && depth === 3) {
-      if (name === 'domain') head.domain = value
-      else if (POLICY.has(name)) policy[name] = value
-    }
-  })
-
-  function closeInRecord(depth: number, name: string, value: string): void {
+  /** An element within a record, or the record itself, has ended. */
+  function close(name: string, value: string): void {
+    const depth = path.length + 1
     if (depth === 2) {
       closeRecord()
       return
@@ -161,15 +112,13 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
       const what = name === 'count' ? 'count' : 'address'
       draft[what] = value
       draft.lines[what] = line()
-    } else if (parent === 'policy_evaluated') {
-      if (name === 'disposition') draft.disposition = value.toLowerCase()
-      else if (name === 'dkim') draft.dkim = value.toLowerCase()
-      else if (name === 'spf') draft.spf = value.toLowerCase()
+      return
+    }
+    const field = TEXTS[`${parent} ${name}`]
+    if (field !== undefined) {
+      draft[field] = parent === 'identifiers' ? nameOf(value) : value.toLowerCase()
     } else if (parent === 'reason') {
       if (name === 'type' && value !== '' && draft.reasons.length < MAX_REASONS) draft.reasons.push(value.toLowerCase())
-    } else if (parent === 'identifiers') {
-      if (name === 'header_from') draft.headerFrom = nameOf(value)
-      else if (name === 'envelope_from') draft.envelopeFrom = nameOf(value)
     } else if (path[2] === 'auth_results' || (depth === 4 && parent === 'auth_results')) closeResult(depth, name, value)
   }
 
@@ -208,6 +157,78 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
     })
   }
 
+  return {
+    open: (): void => {
+      if (++records > MAX_ROWS) throw reportError('rows', { max: MAX_ROWS })
+      draft = emptyDraft()
+    },
+    openResult: (): void => void (auth = { domain: '', selector: '', scope: '', result: '' }),
+    close,
+    counts: () => ({ records, messages }),
+  }
+}
+
+function dmarcReader(onRow: (row: DmarcRow) => void) {
+  const parser = new SaxesParser()
+  const path: string[] = []
+  let text = ''
+  let isComplete = false
+  const head: Record<string, string | undefined> = {}
+  const policy: Record<string, string> = {}
+  let lastEvent = 0
+  let written = 0
+
+  const line = (): number => parser.line
+  const record = recordReader(path, line, onRow)
+  const addText = (more: string): void => {
+    lastEvent = parser.position
+    if (text.length < MAX_KEPT) text += more.slice(0, MAX_KEPT - text.length)
+  }
+  parser.on('error', (error) => {
+    if (isComplete) return // what a mail gateway adds
+    throw reportError('xml', { reason: error.message.replace(/^\d+:\d+: /, ''), line: line() })
+  })
+  parser.on('doctype', (text) => {
+    throw /^\s*html\b/i.test(text) ? reportError('format', { what: HTML }) : reportError('doctype', { line: line() })
+  })
+  parser.on('text', addText)
+  // In it nothing is noise; a text that says "&amp;" there is none that a report has.
+  parser.on('cdata', (more) => addText(more.replaceAll('&lt;', '<').replaceAll('&amp;', '&')))
+  parser.on('opentag', ({ name }) => {
+    lastEvent = parser.position
+    if (path.length >= MAX_DEPTH) throw reportError('depth', { max: MAX_DEPTH, line: line() })
+    const local = name.slice(name.indexOf(':') + 1).toLowerCase()
+    if (isComplete) {
+      if (local === 'feedback') throw reportError('second', { line: line() })
+      return
+    }
+    if (path.length === 0 && local !== 'feedback')
+      throw local === 'html'
+        ? reportError('format', { what: HTML })
+        : reportError('root', { name: name.slice(name.indexOf(':') + 1) })
+    path.push(local)
+    text = ''
+    if (path.length === 2 && local === 'record') record.open()
+    else if (path.length === 4 && path[2] === 'auth_results') record.openResult()
+  })
+  parser.on('closetag', () => {
+    lastEvent = parser.position
+    if (isComplete) return
+    const depth = path.length
+    const name = path.pop()!
+    const value = text.trim()
+    text = ''
+    if (depth === 1) isComplete = true
+    else if (path[1] === 'record' || (depth === 2 && name === 'record')) record.close(name, value)
+    else if (depth === 2 && name === 'version') head.version = value
+    else if (path[1] === 'report_metadata')
+      head[depth === 4 && path[2] === 'date_range' ? name : `metadata_${name}`] = value
+    else if (path[1] === 'policy_published' && depth === 3) {
+      if (name === 'domain') head.domain = value
+      else if (POLICY.has(name)) policy[name] = value
+    }
+  })
+
   let held = ''
   return {
     write: (text: string): void => {
@@ -225,6 +246,7 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
     },
     end: (): DmarcHead => {
       // Behind the last record only the last tag may be missing: nothing of the data is.
+      const { records, messages } = record.counts()
       const isWhole = isComplete || (path.length === 1 && records > 0 && /^\s*$/.test(held + text))
       if (!isWhole) throw reportError(path.length === 0 && records === 0 ? 'none' : 'cut_off')
       if (isComplete) {
