@@ -44,29 +44,102 @@ const MAX_KEYS = 10_000
 /** A burst of half a minute's rate. */
 export const rateOf = (perMinute: number) => ({ capacity: Math.max(5, perMinute / 2), perSecond: perMinute / 60 })
 
-type Slice = {
+/** What this node may use at one key. */
+class Slice {
   readonly key: string
   limits: LeaseLimits
   /** Connections begin while fewer are used, until then. */
-  connections: number
-  untilMs: number
-  grantedAtMs: number
-  used: number
+  connections = 0
+  untilMs = 0
+  grantedAtMs = 0
+  used = 0
   /**
    * What the request for a grant that is on its way says is used: until it is answered no more are, because others may
    * be granted the rest.
    */
-  told: number
-  tokens: number
+  told = Number.POSITIVE_INFINITY
+  tokens = 0
   /** When the bucket of all nodes has a further token. */
-  nextTokenMs: number
-  demandUntilMs: number
+  nextTokenMs = 0
+  demandUntilMs = 0
   usedAtMs: number
   /** Whether the last grant was all that was wanted. */
-  isShort: boolean
-  readonly connecting: Set<() => void>
-  readonly asking: Set<object>
-  granted: PromiseWithResolvers<void>
+  isShort = false
+  readonly connecting = new Set<() => void>()
+  readonly asking = new Set<object>()
+  granted = Promise.withResolvers<void>()
+  readonly #now: () => number
+
+  constructor(key: string, limits: LeaseLimits, now: () => number) {
+    this.key = key
+    this.limits = limits
+    this.usedAtMs = now()
+    this.#now = now
+  }
+
+  get hasDemand(): boolean {
+    return this.demandUntilMs > this.#now()
+  }
+  get isAwaited(): boolean {
+    return this.connecting.size > 0 || this.asking.size > 0
+  }
+  get isActive(): boolean {
+    return this.used > 0 || this.isAwaited || this.hasDemand || this.connections > 0
+  }
+  get mayConnect(): boolean {
+    return this.used < Math.min(this.connections, this.told) && this.#now() < this.untilMs
+  }
+
+  want(): LeaseWant {
+    const { key, limits, used, connecting, asking, tokens, hasDemand } = this
+    const rate = Number.isFinite(limits.perMinute) ? rateOf(limits.perMinute) : { capacity: 0, perSecond: 0 }
+    const ahead = hasDemand ? Math.ceil((rate.perSecond * SLICE_MS) / 1_000) : 0
+    return {
+      ...{ key, used, most: limits.connections, ...rate },
+      want: hasDemand ? limits.connections : Math.min(limits.connections, used + connecting.size),
+      tokens: Math.min(rate.capacity, Math.max(0, Math.ceil(asking.size + ahead - tokens))),
+    }
+  }
+  grant(want: LeaseWant, got: LeaseGrant, untilMs: number): void {
+    this.connections = got.connections
+    this.told = Number.POSITIVE_INFINITY
+    this.untilMs = untilMs
+    this.grantedAtMs = this.#now()
+    this.tokens += got.tokens
+    this.nextTokenMs = this.#now() + got.waitMs
+    this.isShort = got.connections < want.want || got.tokens < want.tokens
+    const { granted } = this
+    this.granted = Promise.withResolvers()
+    granted.resolve()
+    this.#serve()
+  }
+  #serve(): void {
+    for (const start of this.connecting) {
+      if (!this.mayConnect) return
+      this.connecting.delete(start)
+      this.used++
+      start()
+    }
+  }
+  /** Ends the use of a connection, once. */
+  release(): Release {
+    let isReleased = false
+    return () => {
+      if (isReleased) return
+      isReleased = true
+      this.used--
+      this.#serve()
+    }
+  }
+
+  /** Questions that may begin at once, if `claimed` are about to. */
+  room(claimed: number): number {
+    const { connections, used, connecting, tokens, asking, limits } = this
+    if (this.#now() >= this.untilMs) return 0
+    const places = connections - Math.max(used + connecting.size, claimed)
+    if (!Number.isFinite(limits.perMinute)) return Math.max(0, places)
+    return Math.max(0, Math.floor(Math.min(places, tokens - asking.size - Math.max(0, claimed - used))))
+  }
 }
 
 /**
@@ -88,65 +161,12 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
       return known
     }
     if (slices.size >= MAX_KEYS) purge(0)
-    const made: Slice = {
-      ...{
-        key,
-        limits,
-        connections: 0,
-        untilMs: 0,
-        grantedAtMs: 0,
-        used: 0,
-        told: Number.POSITIVE_INFINITY,
-        tokens: 0,
-        nextTokenMs: 0,
-        demandUntilMs: 0,
-      },
-      ...{ usedAtMs: now(), isShort: false, connecting: new Set(), asking: new Set() },
-      granted: Promise.withResolvers(),
-    }
+    const made = new Slice(key, limits, now)
     slices.set(key, made)
     return made
   }
   function purge(idleMs: number): void {
-    for (const [key, slice] of slices) if (!isActive(slice) && now() - slice.usedAtMs >= idleMs) slices.delete(key)
-  }
-  const hasDemand = (slice: Slice): boolean => slice.demandUntilMs > now()
-  const isActive = (slice: Slice): boolean =>
-    slice.used > 0 || isAwaited(slice) || hasDemand(slice) || slice.connections > 0
-  const isAwaited = ({ connecting, asking }: Slice): boolean => connecting.size > 0 || asking.size > 0
-  const mayConnect = ({ used, connections, told, untilMs }: Slice): boolean =>
-    used < Math.min(connections, told) && now() < untilMs
-
-  function wantOf(slice: Slice): LeaseWant {
-    const { key, limits, used, connecting, asking, tokens } = slice
-    const rate = Number.isFinite(limits.perMinute) ? rateOf(limits.perMinute) : { capacity: 0, perSecond: 0 }
-    const ahead = hasDemand(slice) ? Math.ceil((rate.perSecond * SLICE_MS) / 1_000) : 0
-    return {
-      ...{ key, used, most: limits.connections, ...rate },
-      want: hasDemand(slice) ? limits.connections : Math.min(limits.connections, used + connecting.size),
-      tokens: Math.min(rate.capacity, Math.max(0, Math.ceil(asking.size + ahead - tokens))),
-    }
-  }
-  function grant(slice: Slice, want: LeaseWant, got: LeaseGrant, untilMs: number): void {
-    slice.connections = got.connections
-    slice.told = Number.POSITIVE_INFINITY
-    slice.untilMs = untilMs
-    slice.grantedAtMs = now()
-    slice.tokens += got.tokens
-    slice.nextTokenMs = now() + got.waitMs
-    slice.isShort = got.connections < want.want || got.tokens < want.tokens
-    const { granted } = slice
-    slice.granted = Promise.withResolvers()
-    granted.resolve()
-    serve(slice)
-  }
-  function serve(slice: Slice): void {
-    for (const start of slice.connecting) {
-      if (!mayConnect(slice)) return
-      slice.connecting.delete(start)
-      slice.used++
-      start()
-    }
+    for (const [key, slice] of slices) if (!slice.isActive && now() - slice.usedAtMs >= idleMs) slices.delete(key)
   }
 
   /**
@@ -155,7 +175,7 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
    */
   let sharedMs = Number.NEGATIVE_INFINITY
   async function renew(active: readonly Slice[]): Promise<void> {
-    const wants = active.map(wantOf)
+    const wants = active.map((slice) => slice.want())
     const sentMs = now()
     if (cluster) for (const slice of active) slice.told = slice.used
     const told = cluster ? await cluster.lease(wants) : 'away'
@@ -165,15 +185,15 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
     const untilMs = cluster ? sentMs + SLICE_MS : Number.POSITIVE_INFINITY // nobody else gets what is not renewed
     for (const [n, slice] of active.entries()) {
       const got = grants.get(slice.key)
-      if (got) grant(slice, wants[n]!, got, untilMs)
+      if (got) slice.grant(wants[n]!, got, untilMs)
     }
-    if (active.some(hasDemand)) for (const tell of listeners) tell()
+    if (active.some(({ hasDemand }) => hasDemand)) for (const tell of listeners) tell()
   }
   /** Renews what is in use, until nothing is. */
   async function run(): Promise<void> {
     for (;;) {
       hasNews = false
-      const active = [...slices.values()].filter(isActive)
+      const active = [...slices.values()].filter((slice) => slice.isActive)
       if (active.length === 0) break
       // A fault of one renewal leaves everything as it was: the next one comes in its turn.
       const hasFailed = await renew(active).then(
@@ -191,7 +211,7 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
   const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, ms)
-      if (![...slices.values()].some(isAwaited)) timer.unref() // nobody waits for what it renews
+      if (![...slices.values()].some((slice) => slice.isAwaited)) timer.unref() // nobody waits for what it renews
       wake = () => {
         clearTimeout(timer)
         resolve()
@@ -212,24 +232,15 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
     connect: (key, limits, signal) => {
       if (signal.aborted) return Promise.reject(signal.reason)
       const slice = sliceOf(key, limits)
-      const releaseOnce = (): Release => {
-        let isReleased = false
-        return () => {
-          if (isReleased) return
-          isReleased = true
-          slice.used--
-          serve(slice)
-        }
-      }
-      if (slice.connecting.size === 0 && mayConnect(slice)) {
+      if (slice.connecting.size === 0 && slice.mayConnect) {
         slice.used++
         slice.usedAtMs = now()
-        return Promise.resolve(releaseOnce())
+        return Promise.resolve(slice.release())
       }
       return new Promise((resolve, reject) => {
         const start = (): void => {
           signal.removeEventListener('abort', stop)
-          resolve(releaseOnce())
+          resolve(slice.release())
         }
         const stop = (): void => {
           slice.connecting.delete(start)
@@ -267,14 +278,10 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
     },
     room: (key, limits, claimed) => {
       const slice = sliceOf(key, limits)
-      const isNew = !hasDemand(slice)
+      const isNew = !slice.hasDemand
       slice.demandUntilMs = now() + DEMAND_MS
       if (isNew) ask(slice)
-      const { connections, used, connecting, tokens, asking } = slice
-      if (now() >= slice.untilMs) return 0
-      const places = connections - Math.max(used + connecting.size, claimed)
-      if (!Number.isFinite(limits.perMinute)) return Math.max(0, places)
-      return Math.max(0, Math.floor(Math.min(places, tokens - asking.size - Math.max(0, claimed - used))))
+      return slice.room(claimed)
     },
     onRoom: (listener) => void listeners.push(listener),
   }
