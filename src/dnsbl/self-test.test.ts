@@ -56,6 +56,7 @@ it.each([
 
 it('a list that holds counts no clean tests', () => {
   expect(after('+-').cleanTests).toBe(0)
+  expect(after('--').cleanTests).toBe(0)
   expect(after('++ +-').cleanTests).toBe(1) // in quarantine
 })
 

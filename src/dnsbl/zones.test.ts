@@ -67,6 +67,7 @@ it.each([
   [withRow(2, { codes: [{ code: '127.0.0.9-2', meaning: 'x' }] }), /127\.0\.0\.9-2/],
   [withRow(2, { codes: [{ code: '127.0.0.2-256', meaning: 'x' }] }), /codes/],
   [withRow(2, { codes: [{ code: '0.0.0.0/0', meaning: 'x' }] }), /codes/],
+  [withRow(2, { codes: [{ code: 'listed', meaning: 'x' }] }), /codes\[0\]\.code: "listed"/],
   [withRow(2, { codes: [] }), /codes/],
   [withRow(2, { delistUrl: 'http://a.example' }), /https/],
   [withRow(2, { delistUrl: 'javascript:alert(1)' }), /https/],

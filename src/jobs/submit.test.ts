@@ -156,3 +156,10 @@ it('an upload ends where no more may be stored, and what was stored stays', asyn
   await expect(taken).rejects.toMatchObject({ code: 'storage_full' })
   expect(kept.parts.map(({ received }) => received)).toEqual([10_000])
 })
+
+it('tells how many rows were taken otherwise than they stand, over all parts', async () => {
+  const kept = store()
+  const list = 'a@a.example\nAnn <ann@a.example>\n<joe@a.example>\n<eve@a.example>\n'
+  await takeUpload({ ...kept, place: openUploads().enter('') }, job, { ...LIST, octets: pieces(list) })
+  expect(kept.parts.at(-1)?.layout).toMatchObject({ taken: { brackets: 2, name: 1 } })
+})

@@ -5,7 +5,8 @@ import { type GeoRecord, mergeGeo } from '../geo/record.ts'
 import { type Ip, ip } from '../names/ip.ts'
 import { nodeName } from '../names/source.ts'
 import type { Peer } from './peer.ts'
-import { distanceSteps, nearestNodes } from './verify-elsewhere.ts'
+import type { PeerRegistry } from './registry.ts'
+import { askNodeOf, distanceSteps, nearestNodes } from './verify-elsewhere.ts'
 
 const FRANKFURT: GeoRecord = { country: 'DE', continent: 'Europe', latitude: 50.1, longitude: 8.7 }
 const BERLIN: GeoRecord = { country: 'DE', continent: 'Europe', latitude: 52.5, longitude: 13.4 }
@@ -29,6 +30,28 @@ it.each<[string, GeoRecord, GeoRecord, number]>([
   ['a place that is not known', {}, FRANKFURT, 17],
 ])('%s', (_, a, b, steps) => {
   expect([distanceSteps(geoOf(a), geoOf(b)), distanceSteps(geoOf(b), geoOf(a))]).toEqual([steps, steps])
+})
+
+it.each<[what: string, id: string, problem: string]>([
+  ['this node', 'here', 'node.this_node'],
+  ['one that nobody knows', 'nowhere', 'node.not_registered'],
+  ['one that is dead', 'dead', 'node.dead'],
+  ['one that does not verify', 'badge', 'node.no_capability'],
+  ['one that is alive is asked', 'alive', 'node.status'],
+])('a node of the pool: %s', async (_, id, problem) => {
+  const known = [
+    { ...node('alive', '45.53.2.1'), lastSeenAtMs: 99_000 },
+    node('dead', '45.53.2.2'),
+    { ...node('badge', '45.53.2.3'), lastSeenAtMs: 99_000, capabilities: ['check'] as const },
+  ]
+  const peers = {
+    ...{ self: { id: 'here' }, ttlMs: 30_000 },
+    all: async () => new Map(known.map((one) => [one.id, one])),
+    ask: async () => ({ status: 503, body: {} }),
+  } as unknown as PeerRegistry
+  const ctx = { ...labWorld({}, { now: () => 100_000 }), signal: new AbortController().signal }
+  const answer = await askNodeOf(peers)(ctx, { node: nodeName(id), email: 'joe@a.example', timeoutMs: 2_000 })
+  expect(answer).toMatchObject({ ok: false, problem: { id: problem } })
 })
 
 const PLACES: Readonly<Record<string, GeoRecord>> = {
