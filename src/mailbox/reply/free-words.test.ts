@@ -11,7 +11,7 @@ const PARTIES = {
 }
 
 /**
- * Refusals in free words, most of them without an enhanced code, by the reasons that are right for them. At RCPT unless a stage
+ * Refusals in free words, without an enhanced code, by the reasons that are right for them. At RCPT unless a stage
  * stands before the code.
  */
 const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -125,6 +125,44 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '550 Përdoruesi nuk ekziston',
     '550 Walang ganoong gumagamit',
     '550 Pengguna tidak dijumpai',
+    '550 5.1.1 Your message could not be delivered because the mailbox does not exist',
+    '550 5.1.1 Your email to anna.kern@ziel.example was rejected: user unknown',
+    "550 The email address you entered couldn't be found. Please check the recipient's email address",
+    '550 Your mail was not delivered: no such user here',
+    "550-5.1.1 The email account that you tried to reach does not exist. Please try double-checking the recipient's email address",
+    '550 The user you are trying to reach is unknown at this domain',
+    '550 The person you want to write to has left the company',
+    '550 5.1.1 Ihre Nachricht konnte nicht zugestellt werden, der Empfänger existiert nicht',
+    "550 5.1.1 Votre message n'a pas pu être remis: adresse inconnue",
+    '550 5.1.1 Su mensaje no pudo ser entregado: el usuario no existe',
+    '550 5.1.1 Il suo messaggio non è stato consegnato: utente sconosciuto',
+    '550 5.1.1 Sua mensagem não foi entregue: usuário inexistente',
+    '550 5.1.1 Uw bericht kon niet worden afgeleverd: ontvanger onbekend',
+    '550 5.1.1 Twoja wiadomość nie została dostarczona: użytkownik nie istnieje',
+    '550 5.1.1 Ваше письмо не доставлено: пользователь не найден',
+    '550 5.1.1 Ваше сообщение отклонено, такой пользователь не зарегистрирован',
+    '550 5.1.1 あなたのメールは配信できませんでした。宛先のユーザーは存在しません',
+    '550 5.1.1 您的邮件无法投递，收件人不存在',
+    '550 5.1.1 您发送的邮件被退回：用户不存在',
+    '550 5.1.1 귀하의 메일을 전달할 수 없습니다: 사용자가 존재하지 않습니다',
+    '550 5.1.1 İletiniz teslim edilemedi: kullanıcı bulunamadı',
+    '550 5.1.1 No such user (your address verify-7f3k@probe.example is noted)',
+    '550 User unknown; connection from your host logged',
+    '550 recipient rejected: mailbox not found, your server will not be retried',
+    '550 anna.kern@ziel.example: user unknown, please check your address book',
+    '550 anna.kern@ziel.example does not exist; remove it from your list',
+    '550 Unbekannter Benutzer - bitte prüfen Sie Ihre Adresse',
+    "550 Utilisateur inconnu. Vérifiez votre carnet d'adresses",
+    '550-5.1.1 The account\n550-5.1.1 anna.kern@ziel.example\n550 5.1.1 was not found in our system',
+    '550-Callout to backend store.ziel.example for recipient failed\n550 backend said: 550 5.1.1 unknown user',
+    "550 5.1.1 <anna.kern@ziel.example>: Recipient address rejected: undeliverable address: host imap.ziel.example[192.168.3.4] said: 550 5.1.1 <anna.kern@ziel.example> User doesn't exist: anna.kern@ziel.example (in reply to RCPT TO command)",
+    '550 5.1.1 <anna.kern@ziel.example>: Recipient address rejected: User unknown in relay recipient table; from=<verify-7f3k@probe.example> to=<anna.kern@ziel.example> proto=ESMTP helo=<mx1.probe.example>',
+    '550 5.1.1 [203.0.113.25] anna.kern@ziel.example: unknown recipient',
+    '550 [mx1.probe.example] Recipient anna.kern@ziel.example: no such mailbox',
+    '550 5.1.1 203.0.113.25: <anna.kern@ziel.example>: no such user',
+    '550 verify-7f3k@probe.example -> anna.kern@ziel.example: recipient unknown',
+    '550 5.1.1 Delivery from verify-7f3k@probe.example to anna.kern@ziel.example failed: mailbox does not exist',
+    '550 verify-7f3k@probe.example: the recipient anna.kern@ziel.example does not exist',
   ],
   'mailbox_not_found|mailbox_disabled': [
     '550 Schránka byla zrušena a smazána',
@@ -167,6 +205,15 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '452 4.2.2 Mailbox at 100% of its allocation',
     '554 5.2.2 The inbox of this subscriber has no free capacity',
     '550 5.2.2 Delivery would put the user above 5 GB allowance',
+    "552 5.2.2 Your message was rejected because the recipient's mailbox is full",
+    '552 5.2.2 Ihre Nachricht wurde abgelehnt: Postfach des Empfängers voll',
+    '552 5.2.2 Votre message est refusé, la boîte du destinataire est pleine',
+    '552 5.2.2 Su mensaje fue rechazado porque el buzón está lleno',
+    '552 5.2.2 Ваше сообщение не принято: ящик получателя переполнен',
+    '552 5.2.2 您的邮件被拒绝，对方邮箱已满',
+    '552-5.2.2 anna.kern@ziel.example\n552 5.2.2 : disk allotment exhausted',
+    '550 5.2.2 <anna.kern@ziel.example>: Recipient address rejected: undeliverable address: host imap.ziel.example[private/lmtp] said: 552 5.2.2 Quota exceeded (mailbox for user is full)',
+    '552 5.2.2 from verify-7f3k@probe.example to anna.kern@ziel.example: mailbox full',
   ],
   mailbox_disabled: [
     '550 The mailbox has been put to sleep by its owner',
@@ -194,6 +241,11 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '550 User has not signed in for 12 months; mailbox frozen',
     '550 5.2.1 Account in quarantine state, no mail accepted',
     '550 <anna.kern@ziel.example> parked account',
+    '550 5.2.1 Your message was not accepted: this account has been disabled',
+    '550 5.2.1 Ihre E-Mail wurde abgelehnt, das Konto ist gesperrt',
+    "550 5.2.1 Votre courriel n'est pas accepté: compte désactivé",
+    '550 5.2.1 Su correo fue rechazado: la cuenta está suspendida',
+    '550 5.2.1 <anna.kern@ziel.example>: Recipient address rejected: account suspended by administrator; contact abuse@ziel.example',
   ],
   source_blocked: [
     '550 We do not talk to 203.0.113.25',
@@ -225,6 +277,7 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '550 Your subnet 203.0.113.0/24 is on our drop list',
     '554 Poor sender score, call your provider',
     '550 Mail from newly seen IP ranges is blocked for 30 days',
+    '554 5.7.1 <mx1.probe.example[203.0.113.25]>: Client host rejected: Access denied; to=<anna.kern@ziel.example>',
   ],
   'source_blocked|policy': [
     '550 Go away, your machine is a known spam cannon',
@@ -246,6 +299,8 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '550 5.7.1 ziel.example is not a domain we serve',
     '551 5.7.1 we do not relay',
     '550 5.7.54 SMTP; Unable to relay recipient in non-accepted domain',
+    '550-relay for\n550-anna.kern@ziel.example\n550 is not permitted from here',
+    '554-5.7.1 This host accepts mail\n554-5.7.1 only for its own domains;\n554 5.7.1 ziel.example is none of them',
   ],
   recipient_restricted: [
     '550 She only reads letters from people she knows',
@@ -261,6 +316,7 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '550 5.7.1 Write-protected address: outgoing notifications only',
     '550 This is a no-reply mailbox, nobody reads it',
     '550 5.7.1 Recipient accepts mail from whitelisted correspondents only',
+    '550 5.7.1 <anna.kern@ziel.example>: Recipient address rejected: this alias takes internal mail only',
   ],
   rate_limited: [
     '550 You knock too often, slow down',
@@ -316,6 +372,7 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '550 You introduced yourself with a name that is not yours',
     '501 Malformed EHLO argument',
     '550 5.7.1 Forged HELO: you are not ziel.example',
+    '550 5.7.1 <anna.kern@ziel.example>: Recipient address rejected: your HELO mx1.probe.example does not resolve to 203.0.113.25',
   ],
   reverse_dns_required: [
     '550 Ihr Server hat keinen PTR-Eintrag',
@@ -323,6 +380,7 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '550 5.7.1 No A record for the name your PTR points to',
     '554 5.7.1 FCrDNS mismatch',
     '550 Generic rDNS is not accepted (203-0-113-25.pool.example)',
+    '550 5.7.25 <anna.kern@ziel.example>: Recipient address rejected: no matching PTR for 203.0.113.25',
   ],
   'sender_refused|source_blocked|unclear_refusal|policy': ['550 We have never heard of you'],
   'sender_refused|policy|unclear_refusal|source_blocked': ['550 We do not know anyone who sends from your domain'],
@@ -334,6 +392,10 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '451 database is locked',
     '452 4.3.1 disk nearly full, not accepting mail',
     '451 4.4.3 DNS SERVFAIL while resolving MX of ziel.example',
+    '451-Recipient callout failed\n451 remote said 550 5.1.1 unknown user',
+    '450 4.1.1 <anna.kern@ziel.example>: Recipient address rejected: unverified address: host relay.ziel.example said: 550 5.7.1 Client host blocked',
+    '450 4.3.2 <anna.kern@ziel.example>: Recipient address rejected: policy server unreachable',
+    '451 4.3.5 <anna.kern@ziel.example>: Recipient address rejected: Server configuration error',
   ],
   sender_refused: [
     'mail 550 Nobody called verify here',
@@ -343,16 +405,31 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '550 5.7.23 SPF validation failed',
     '550 5.7.1 ARC chain broken and DMARC reject for probe.example',
     '451 4.1.8 Possibly forged hostname for sender domain',
+    '550-Sender callout failed\n550-backend said: 550 5.1.1 unknown user\n550 for <verify-7f3k@probe.example>',
+    '550 5.7.1 <verify-7f3k@probe.example>: Sender address rejected: not logged in',
+    '553 5.7.1 <verify-7f3k@probe.example>: Sender address rejected: not owned by user anna.kern@ziel.example',
+    '550 5.7.1 <anna.kern@ziel.example>: Recipient address rejected: Message rejected due to: SPF fail - not authorized. Please see http://www.openspf.net/Why?s=mfrom;id=verify-7f3k@probe.example',
+    '550 5.7.23 <anna.kern@ziel.example>: Recipient address rejected: Message rejected due to: domain owner discourages use of this host. Please see http://spf.example',
+    '550 5.1.1 anna.kern@ziel.example does not accept verify-7f3k@probe.example: sender mailbox unknown',
+    '550 anna.kern@ziel.example: sender verify-7f3k@probe.example does not exist',
   ],
   recipient_throttled: ['452 4.2.1 Inbox of anna.kern gets more mail than allowed in this hour'],
   greylisted: [
     '451 First contact, please return in a quarter of an hour',
     '450 4.7.1 Deferred by nolisting/greylist daemon',
     '421 Unknown triplet - come again',
+    '451 4.7.1 <anna.kern@ziel.example>: Recipient address rejected: Intentional policy rejection, please try again later (greylist)',
   ],
   verification_in_progress: ['451 4.1.1 callout to backend pending, please retry'],
-  unclear_refusal: ['550 5.3.2 host is shutting down', '554 5.4.6 Too many hops'],
-  'null_mx|no_mail_host|domain_not_found': ['550 5.1.10 ziel.example publishes MX 0 "."'],
+  unclear_refusal: [
+    '550 5.3.2 host is shutting down',
+    '554 5.4.6 Too many hops',
+    '550-Recipient callout failed\n550 remote said 451 4.3.0 try later',
+  ],
+  'null_mx|no_mail_host|domain_not_found': [
+    '550 5.1.10 ziel.example publishes MX 0 "."',
+    '550 5.1.10 <anna.kern@ziel.example>: ziel.example has a null MX',
+  ],
   'no_mail_host|domain_not_found|relay_denied': ['550 5.1.2 ziel.example does not receive email here or anywhere'],
   domain_not_found: [
     '550 5.1.2 Host or domain name not found: ziel.example',
@@ -362,14 +439,36 @@ const FREE_WORDS: Readonly<Record<string, readonly string[]>> = {
     '554 5.6.0 Message contains bare LF, rejected',
     'data 550 5.7.1 Attachment type .iso not allowed',
     'data 554 5.7.1 Blocked: message scored 18.2, threshold 12',
+    '550 5.7.1 <anna.kern@ziel.example>: Recipient address rejected: blocked by administrator',
   ],
+  'recipient_restricted|sender_refused': [
+    '550 5.7.1 Your address is not permitted to write to this group, only members may post',
+  ],
+  'recipient_restricted|policy|sender_refused': ['550 You are not allowed to post to this list'],
+  'unclear_refusal|temporary_failure': [
+    '550 5.1.1 <anna.kern@ziel.example>: Recipient address rejected: undeliverable address: host imap.ziel.example said: 451 4.3.0 Internal error',
+  ],
+  'source_blocked|policy|unclear_refusal|sender_refused': [
+    '550 5.1.1 <anna.kern@ziel.example>: Recipient address rejected: undeliverable address: host relay.ziel.example said: 550 5.7.1 Service unavailable; Client host [198.51.100.3] blocked using zen.spamhaus.org',
+  ],
+  'greylisted|temporary_failure': [
+    '450 4.7.1 <anna.kern@ziel.example>: Recipient address rejected: try again in 3600 seconds',
+  ],
+  tls_required: [
+    '530 5.7.0 <anna.kern@ziel.example>: Recipient address rejected: session encryption is required',
+    '450 4.7.10 Recipient policy needs TLS 1.2 or better',
+  ],
+  'policy|source_blocked': [
+    '550 5.7.1 <anna.kern@ziel.example>: Recipient address rejected: rejected by local blacklist entry 4711',
+  ],
+  'reverse_dns_required|source_blocked': ['550 anna.kern@ziel.example: host 203.0.113.25 does not exist in DNS'],
 }
 
 it.each(Object.entries(FREE_WORDS).flatMap(([reasons, texts]) => texts.map((text) => [text, reasons] as const)))(
   '%j is %s',
   (text, reasons) => {
-    const [, stage = 'rcpt', code, words] = /^(?:([a-z]+) )?(\d{3}) (.*)$/.exec(text)!
-    const reply = { code: Number(code), lines: [words!] }
+    const [, stage = 'rcpt', code, words] = /^(?:([a-z]+) )?(\d{3})[ -](.*)$/s.exec(text)!
+    const reply = { code: Number(code), lines: words!.split('\n').map((line) => line.replace(/^\d{3}[ -]/, '')) }
     const { reason } = classify({ stage: stage as Stage, reply, parties: PARTIES })
     expect(reasons.split('|')).toContain(reason)
   },

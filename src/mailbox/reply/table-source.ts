@@ -147,7 +147,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   forGood('policy', /\bdt:spm\b/, 'NetEase', '554 DT:SPM 163 smtp10', 'message_content'),
   recipient(
     'policy',
-    /recipient address rejected: (?:access denied|ers-|block-|envelope|spam|policy|delivery not)(?<!5\.4\.1 \[?\]?:? ?recipient address rejected: access denied)|permanent failure for one or more recipients.{0,20}: ?blocked|mailbox unavailable or access denied|mail is rejected by recipients|rejected by (?:the )?recipient|(?:blocked|refused) by (?:the |this )?recipient\b|recipient (?:has )?(?:blocked|refused|rejects)/,
+    /recipient address rejected: (?:access denied|ers-|block-|envelope|spam|policy(?! (?:daemon|server|service)\b)|delivery not)(?<!5\.4\.1 \[?\]?:? ?recipient address rejected: access denied)|permanent failure for one or more recipients.{0,20}: ?blocked|mailbox unavailable or access denied|mail is rejected by recipients|rejected by (?:the )?recipient|(?:blocked|refused) by (?:the |this )?recipient\b|recipient (?:has )?(?:blocked|refused|rejects)/,
     'Postfix access map, Trend Micro, Barracuda',
     '554 5.7.1 <user@example.com>: Recipient address rejected: Access denied',
   ),
