@@ -7,6 +7,7 @@ import { crlf, LAB_KEY, signed } from '../../test/lab/messages.ts'
 import type { Heavy } from '../lane/heavy.ts'
 import { analyse } from './analyse.ts'
 import { judgeMessage } from './judge.ts'
+import { parseMail } from './parse.ts'
 import { presentFacts } from './present.ts'
 
 /**
@@ -150,4 +151,9 @@ it.each<[name: string, text: string, finding: string | undefined]>([
   if (finding !== undefined) expect(ids).toContain(`message.${finding}`)
   expect(JSON.stringify(presentFacts(facts)).length).toBeLessThan(200_000)
   expect(asked.length).toBeLessThan(100)
+})
+
+it('reads the author behind more fields than are read', () => {
+  const { fields, cut, body } = parseMail(Buffer.from(`${'X-A: b\r\n c\r\n'.repeat(5_000)}${message('\nx')}`))
+  expect([cut, fields.length, fields.at(-1)!.name, body.toString()]).toEqual([true, 2_005, 'message-id', 'x'])
 })

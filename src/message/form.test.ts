@@ -268,4 +268,13 @@ describe('the form of a message', () => {
       readForm(Buffer.from(`${SUMMARY}${HEAD}\n${text}x`))
     }
   }, 10_000)
+
+  it('reads a header that begins with a long field of a list', () => {
+    const long = `List-Unsubscribe: ${'<https://a.example/x>, '.repeat(10_000)}\r\n${HEAD}${BODY}`
+    expect(readForm(Buffer.from(long))).toMatchObject({ kind: 'message' })
+  })
+
+  it('reads a body of millions of empty lines', () => {
+    expect(readForm(Buffer.from(`${HEAD}\r\n${'\r\n'.repeat(4_500_000)}`))).toMatchObject({ kind: 'header_only' })
+  })
 })

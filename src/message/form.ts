@@ -45,7 +45,8 @@ const FOLDED = /^[ \t]/
 /** Fields that hosts and signers write: no summary in front of a message has them. */
 const TRACE =
   /^(?:return-path|received|received-spf|delivered-to|envelope-to|authentication-results|arc-[\w-]{1,40}|dkim-signature|x-[\w-]{1,70})[ \t]*:/i
-const KNOWN = /^(?:from|to|subject|date|message-id|mime-version|content-type|reply-to|sender|cc|list-id)[ \t]*:/i
+const KNOWN =
+  /^(?:from|to|subject|date|message-id|mime-version|content-type|reply-to|sender|cc|list-[a-z-]{2,30})[ \t]*:/i
 /** The hashes of an empty body, simple and relaxed (RFC 6376 §3.4.3, §3.4.4). */
 const EMPTY_BODY = /frcCV1k9oG9oKj3dpUqdJg1PxRT2RSN\/XKdLCPjaYaY=|47DEQpj8HBSa\+\/TImW\+5JCeuQeRkm5NMpJWZG3hSuFU=/
 const isKnown = (line: string): boolean => KNOWN.test(line) || TRACE.test(line)
@@ -347,7 +348,7 @@ function takeDoubledLines(draft: Draft): void {
 
 /** Empty lines between the fields of a header. */
 function takeGaps(draft: Draft): void {
-  const blocks = draft.text.split(/\n(?:[ \t]*\r?\n)+/)
+  const blocks = draft.text.slice(0, WINDOW).split(/\n(?:[ \t]*\r?\n)+/)
   const isOneField = (block: string): boolean => {
     const [first = '', ...rest] = block.split('\n', MAX_HEAD)
     return isField(first) && rest.every((line) => FOLDED.test(line))
@@ -355,7 +356,7 @@ function takeGaps(draft: Draft): void {
   const end = blocks.findIndex((block) => !isOneField(block))
   const fields = blocks.slice(0, end < 0 ? undefined : end)
   if (fields.length < MIN_FIELDS) return
-  draft.text = [fields.join('\n'), ...blocks.slice(fields.length)].join('\n\n')
+  draft.text = [fields.join('\n'), ...blocks.slice(fields.length)].join('\n\n') + draft.text.slice(WINDOW)
   draft.isCopied = true
   draft.notes.push('empty lines between the fields of the header were taken away')
 }

@@ -46,6 +46,12 @@ type Octets = {
 
 /** Maximum number of header fields that are read; a message of a mailing list has fewer than 100. */
 export const MAX_FIELDS = 2_000
+/** Fields that are read behind so many, too: without them a message has no author. */
+const KEPT =
+  /^(from|sender|reply-to|to|subject|date|message-id|mime-version|content-type|content-transfer-encoding)[ \t]{0,10}:/i
+/** Maximum number of these, and of octets that are searched for them. */
+const MAX_KEPT = 50
+const MAX_SEARCHED = 1_048_576
 
 const CR = 0x0d
 const LF = 0x0a
@@ -147,11 +153,25 @@ export function parseFields(text: Buffer, start = 0): Fields {
     }
     if (fieldAt < 0 && fields.length + strayLines >= MAX_FIELDS) {
       const empty = text.indexOf('\n\r\n', at)
-      return { fields, strayLines, cut: true, end: empty < 0 ? text.length : empty + 3 }
+      const end = empty < 0 ? text.length : empty + 3
+      fields.push(...keptFields(text.toString('latin1', at, Math.min(end, at + MAX_SEARCHED))))
+      return { fields, strayLines, cut: true, end }
     }
   }
   endField(text.at(-1) === LF ? text.length - 2 : text.length)
   return { fields, strayLines, cut: false, end: text.length }
+}
+
+function keptFields(head: string): readonly Field[] {
+  const found: Field[] = []
+  const lines = head.split('\r\n')
+  for (let i = 0; i < lines.length && found.length < MAX_KEPT; i++) {
+    const name = KEPT.exec(lines[i]!)?.[1]
+    if (name === undefined) continue
+    const next = lines.findIndex((line, at) => at > i && !/^[ \t]/.test(line))
+    found.push({ name: name.toLowerCase(), raw: lines.slice(i, next < 0 ? undefined : next).join('\r\n') })
+  }
+  return found
 }
 
 /**
