@@ -19,7 +19,6 @@ aligned|whether it aligns with the domain of From (RFC 9989 §4.4)
 aligned_by|the identifier by which DMARC aligns
 all|the qualifier of \`all\`: + - ~ or ?
 allowance|how many queries the list permits
-answer|the answer
 answered|how many gave an answer that counts
 answering|how many answer now
 answers|the answers, each of one who was asked
@@ -65,14 +64,12 @@ canonicalization|how header and body were brought into a form before signing
 capabilities|what it can do
 capacity|how much it takes at the same time
 catch_all|whether the domain accepts every recipient
-certificate|the certificate
 change|what would be done
 change_28_days|the change within 28 days
 changed|whether it differs
 changes|the changes, one by one
 checked|what was checked
 chosen|the one that was chosen
-city|the city
 claimed_rows|rows that are being worked on
 claims|what hosts claim in the message; nothing of it is proven
 cname|the aliases on the way, the last one is the name with the record
@@ -86,7 +83,6 @@ confidence|how far the result can be relied on
 configured|whether it is configured
 consented|whether the receiver consented
 contact|the mail address of the zone's administrator
-continent|the continent
 count|how many
 country|ISO 3166 code of the country
 country_name|the country
@@ -98,7 +94,6 @@ D|listings of tier D
 dane|DANE of the mail hosts
 data|the items
 date|the day, or the date of the message
-days|the days
 decision|what decided
 delist_url|where to ask for removal
 deliverability|whether mail can be delivered, in a word
@@ -117,8 +112,6 @@ dkim_result|the result of DKIM
 dkim_selector|the selector of the signature
 dmarc|the DMARC record or result
 dnssec|DNSSEC of the zone
-domain|the domain
-domains|the domains
 done|how many are done
 dry_run|whether nothing was stored
 due_for_ms|how long the oldest has waited, ms
@@ -174,8 +167,6 @@ helo|the name in HELO or EHLO
 helo_resolves|whether the HELO name leads to the address
 history|what was found before
 host|the name of a host
-hosts|the hosts
-id|the id
 includes|the includes and redirects, as a tree
 includes_left_out|includes beyond the bound
 inherited|whether the record is one of a domain above
@@ -191,15 +182,10 @@ is_role|whether it is a mailbox of a role, as info or postmaster
 issuer|who issued the certificate
 key_bits|length of the key, bits
 key_type|type of the key
-keys|the keys
-kind|the kind
 known_from|how it is known
-label|the label
-labels|the labels
 lame|whether the server does not answer for the zone
 last|the last run
 last_at|when the last one came
-last_refusal|the last refusal
 last_report_at|when the last report came
 last_seen|the last day on which it was seen
 last_seen_at|when it was last heard of
@@ -212,15 +198,11 @@ links|the links in the message, which are not followed
 list_version|version of the set of lists
 listed|whether it is on the list, or on how many
 listed_addresses|addresses that are on a list
-listing|the listing
-listings|the listings
-lists|the lists
 lists_answered|lists that answered
 load|how busy it is
 logo|the URL of the logo
 longitude|degrees east
 lookups|DNS look-ups of the record, of 10 (RFC 7208 §4.6.4)
-mail_hosts|the mail hosts
 mailboxes|the provider of the mailboxes
 matches|whether it matches
 matching_type|matching type of the TLSA record
@@ -231,13 +213,11 @@ message|the text of the reply
 message_id|the Message-ID
 messages|how many messages
 met|rules that are met
-method|the method
 mime|the parts of the message
 minimum|seconds for which the lack of a record is kept
 missing_since|since when it is missing
 mode|the mode of the policy
 module|what was asked
-monitor|the monitor
 mta_sts|MTA-STS of the domain
 mx|the mail hosts
 mx_hosts|the mail hosts
@@ -246,9 +226,7 @@ mx_reason|why the mail hosts are not known
 mx_server|the mail host that answered
 mx_status|the status of the mail hosts
 mx_tried|the mail hosts that were tried
-name|the name
 name_matches|whether the certificate has the name of the host
-names|the names
 next_attempt_at|when it is tried again
 next_cursor|the cursor of the next page; null on the last one
 next_run_at|when it runs next
@@ -266,8 +244,6 @@ offered|whether STARTTLS is offered; null if not known
 ok|whether it worked
 open_rows|rows without a result
 operator|who operates it
-options|the options
-organization|the organization
 organizational_domain|the organizational domain (RFC 9989 §4.10)
 ours|whether the sender is the owner's, by his word
 outcome|how it ended
@@ -294,26 +270,21 @@ plan|the plan: steps and their end
 point|the result of the run
 points|points of the score that it costs
 policies|the policies that were seen
-policy|the policy
 primary|the primary name server
 priority|the preference of the MX record
 problem|what is wrong; absent or null if nothing is
 problems|what is wrong
 protocol|the version of TLS
-provider|the provider
-providers|the providers
 psd|the psd tag (RFC 9989 §4.7)
 ptr|the PTR names
 public|whether everybody may see it
 quarantine|messages that were set aside
-question|the question
 queue|the queue of rows
 quiet_hours|hours in which nobody is told
 reason|why, in words or as a code
 recipients|the recipients, each with what became of it
 record|the record as it is published
 record_count|how many records
-records|the records
 records_left_out|records beyond the bound
 reference|the section of a standard
 refresh|seconds after which a secondary server asks again
@@ -333,14 +304,10 @@ report_score|the score minus what listings cost
 reporters|who reports
 reports|how many reports, or what they say
 resolvable|whether the name has an address
-resolver|the resolver
-result|the result
-results|the results
 retry|seconds after which a failed refresh is repeated
 retry_after_ms|after how many milliseconds it may be tried again
 returned|the message that came back
 revoked|whether the key is revoked
-role|the role
 rows|how many rows, or the rows
 rtype|type of the record
 rua|where aggregate reports go
@@ -359,10 +326,6 @@ score_min|the score if what is unknown is bad
 score_version|version of the score
 secret|the secret, shown once
 secure|whether the answer is signed
-selector|the selector
-selectors|the selectors
-sender|the sender
-senders|the senders
 senders_total|how many senders there are
 sent|the messages that were sent, and how they were taken
 serial|serial number of the zone
@@ -377,19 +340,15 @@ signers|the domains that sign
 skipped_sources|source addresses that were left out
 smtputf8|whether the address needs SMTPUTF8
 source|where it comes from
-sources|the sources
 spf|the SPF record or result
 spf_aligned|messages for which SPF aligns
 spf_domain|the domain that SPF looked at
 spf_result|the result of SPF
 stage|the stage of the SMTP session
 starttls|STARTTLS of the host
-state|the state
-status|the status
 steps|the steps, or their numbers
 strict|whether alignment is strict
 subdomain_policy|the policy for subdomains
-subject|the subject
 success|whether it succeeded
 successes|how many succeeded
 successful|sessions that succeeded
@@ -404,12 +363,10 @@ test|true for a message that was asked for as a test
 test_codes|what the test entry returned
 tested_at|when it was tested
 testing|whether the key is in test mode
-text|the text
 tier|how many receivers act on it: A many, D none
 tiers|listings by tier
 time|when
 timeout|how many did not answer in time
-times|the times
 timestamp|when it happened
 timezone|the time zone (IANA)
 title|what it is, in a few words
@@ -426,7 +383,6 @@ trusted|whether the certificate is trusted
 ttl|seconds for which it may be kept
 ttl_ms|how long it lives, ms
 txt|the text of the list about the entry
-type|the type
 unanswered|what gave no answer
 unauthenticated_reports|reports whose sender is not proven
 unchanged|how many stayed as they were
@@ -443,10 +399,8 @@ usable|whether receivers can use the key
 usage|usage of the TLSA record
 valid|whether receivers can use it
 validated|whether its signatures were verified
-value|the value
 verdict|the verdict in a word
 verified|whether it is verified
-version|the version
 void_lookups|look-ups that found nothing, of 2
 waiting_providers|providers whose rows wait
 was|published values that it replaces
@@ -460,14 +414,24 @@ zone|the zone of the name, or of the list
 zone_ipv6|the zone for IPv6 addresses
 `
 
-const BY_NAME: ReadonlyMap<string, string> = new Map(
-  WORDS.trim()
+/** Fields whose name says it all: the domain, the mail hosts. */
+const SAID_BY_NAME = `
+answer certificate city continent days domain domains hosts id keys kind label labels last_refusal listing listings lists mail_hosts method monitor
+name names options organization policy provider providers question records resolver result results role selector selectors sender senders sources
+state status subject text times type value version
+`
+
+const BY_NAME: ReadonlyMap<string, string> = new Map([
+  ...SAID_BY_NAME.trim()
+    .split(/\s+/)
+    .map((name) => [name, `the ${name.replaceAll('_', ' ')}`] as const),
+  ...WORDS.trim()
     .split('\n')
     .map((line) => {
       const at = line.indexOf('|')
-      return [line.slice(0, at), line.slice(at + 1)]
+      return [line.slice(0, at), line.slice(at + 1)] as const
     }),
-)
+])
 
 /** What a field of this name is; undefined for one without words. */
 export const fieldWords = (name: string): string | undefined => BY_NAME.get(name)
