@@ -2,6 +2,7 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { raced, within } from '../../base/deadline.ts'
 import type { Problem } from '../../base/problem.ts'
 import { sharedWork } from '../../base/share-work.ts'
+import { ttlCache } from '../../base/ttl-cache.ts'
 import { type Ip, ip, parseIp } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 import type { ProxyName, SocksProxy } from '../../names/source.ts'
@@ -61,59 +62,30 @@ const UNKNOWN_MS = 300_000
 /** Time limit for one echo host and for the address that nobody has, ms. */
 const ASK_MS = 5_000
 const EXAMINE_MS = 20_000
+/** Proxies that are remembered: a pool has no more. */
+const MAX_PROXIES = 1_024
 /**
  * A documentation address, which no mail host has (RFC 5737 §3): a proxy that claims to reach it answers for others.
  */
 const NOBODY = ip('192.0.2.1')
 
-type Kept<T> = { readonly value: T; readonly untilMs: number }
-
 export function proxies(options: ProxiesOptions): Proxies {
   const { now } = options
   let all: ReadonlyMap<ProxyName, SocksProxy> = new Map()
-  const exits = new Map<ProxyName, Kept<Exit | undefined>>()
-  const liars = new Map<ProxyName, Kept<boolean>>()
-  const finding = sharedWork<Exit | undefined>({ longestMs: EXAMINE_MS })
-  const testing = sharedWork<boolean>({ longestMs: EXAMINE_MS })
-
-  const fresh = <T>(kept: Kept<T> | undefined): Kept<T> | undefined =>
-    kept !== undefined && kept.untilMs > now() ? kept : undefined
-
   async function open(proxy: SocksProxy, target: Target, signal: AbortSignal): Promise<Proxied> {
     return connectBySocks(proxy, await addressOfProxy(options.resolve, proxy, signal), target, signal)
   }
 
-  async function exitOf(proxy: SocksProxy, signal: AbortSignal): Promise<Exit | undefined> {
-    const kept = fresh(exits.get(proxy.name))
-    if (kept) return kept.value
-    const begin = (lifetime: { readonly signal: AbortSignal }) => ({
-      result: findExit(options, open, proxy, lifetime.signal).then((exit) => {
-        exits.set(proxy.name, { value: exit, untilMs: now() + (exit ? KEPT_MS : UNKNOWN_MS) })
-        return exit
-      }),
-    })
-    return finding(proxy.name, begin, { signal }).result
-  }
-
-  async function isLiar(proxy: SocksProxy, signal: AbortSignal): Promise<boolean> {
-    const kept = fresh(liars.get(proxy.name))
-    if (kept) return kept.value
-    const begin = (lifetime: { readonly signal: AbortSignal }) => ({
-      result: claimsNobody(open, proxy, options.port, lifetime.signal).then((lies) => {
-        liars.set(proxy.name, { value: lies, untilMs: now() + KEPT_MS })
-        return lies
-      }),
-    })
-    return testing(proxy.name, begin, { signal }).result
-  }
+  const exits = examined(now, (proxy, signal) => findExit(options, open, proxy, signal))
+  const liars = examined(now, (proxy, signal) => claimsNobody(open, proxy, options.port, signal))
 
   const known = (name: ProxyName): ProxyState => {
     if (!all.has(name)) return { problem: 'it is not in the pool' }
-    const exit = fresh(exits.get(name))
+    const exit = exits.known(name)
     return {
       ...(exit?.value && { exit: exit.value }),
       ...(exit && !exit.value && { problem: UNKNOWN.text }),
-      ...(fresh(liars.get(name))?.value && { lie: LIES.text }),
+      ...(liars.known(name)?.value && { lie: LIES.text }),
     }
   }
   const proxyNamed = (name: ProxyName): SocksProxy => {
@@ -124,14 +96,14 @@ export function proxies(options: ProxiesOptions): Proxies {
   return {
     use: (list) => {
       all = new Map(list.map((proxy) => [proxy.name, proxy]))
-      for (const kept of [exits, liars]) for (const name of kept.keys()) if (!all.has(name)) kept.delete(name)
+      for (const one of [exits, liars]) one.keep((name) => all.has(name))
     },
     connect: async (name, target, signal) => {
       const proxy = proxyNamed(name)
       // Whether it makes false claims is tested together with the first questions, which do not wait for it.
-      void isLiar(proxy, within(EXAMINE_MS)).catch(() => {})
-      if (fresh(liars.get(name))?.value) throw unusable(name, LIES)
-      const exit = await exitWithin(name, exitOf(proxy, within(EXAMINE_MS)), signal)
+      void liars.of(proxy, within(EXAMINE_MS)).catch(() => {})
+      if (liars.known(name)?.value) throw unusable(name, LIES)
+      const exit = await exitWithin(name, exits.of(proxy, within(EXAMINE_MS)), signal)
       if (exit === undefined) throw unusable(name, UNKNOWN)
       const { socket } = await open(proxy, target, signal)
       return { socket, localAddress: exit.address }
@@ -141,7 +113,7 @@ export function proxies(options: ProxiesOptions): Proxies {
       const proxy = all.get(name)
       if (!proxy) return known(name)
       try {
-        await Promise.all([exitOf(proxy, signal), isLiar(proxy, signal)])
+        await Promise.all([exits.of(proxy, signal), liars.of(proxy, signal)])
       } catch (error) {
         if (!(error instanceof DialError)) throw error
         return { ...known(name), problem: error.message }
@@ -149,6 +121,26 @@ export function proxies(options: ProxiesOptions): Proxies {
       return known(name)
     },
     names: () => [...all.keys()],
+  }
+}
+
+/** What was found out about proxies, each once at a time; it counts for an hour, and what is not known for less. */
+function examined<T>(now: () => number, find: (proxy: SocksProxy, signal: AbortSignal) => Promise<T>) {
+  const values = ttlCache<{ readonly value: T }>({ maxEntries: MAX_PROXIES, now })
+  const finding = sharedWork<T>({ longestMs: EXAMINE_MS })
+  const known = (name: ProxyName): { readonly value: T } | undefined => values.get(name)?.value
+  const found = async (proxy: SocksProxy, signal: AbortSignal): Promise<T> => {
+    const value = await find(proxy, signal)
+    values.set(proxy.name, { value }, value === undefined ? UNKNOWN_MS : KEPT_MS)
+    return value
+  }
+  return {
+    known,
+    of: async (proxy: SocksProxy, signal: AbortSignal): Promise<T> => {
+      const kept = known(proxy.name)
+      return kept ? kept.value : finding(proxy.name, (own) => ({ result: found(proxy, own.signal) }), { signal }).result
+    },
+    keep: (isUsed: (name: ProxyName) => boolean): void => void values.deleteWhere((name) => !isUsed(name as ProxyName)),
   }
 }
 
