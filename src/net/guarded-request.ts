@@ -140,8 +140,11 @@ export function readHttpUrl(text: string): URL {
   return url
 }
 
-/** The addresses of a URL's host, IPv4 first, then IPv6. A literal needs no query. */
-async function addressesOf(resolve: Resolve, url: URL, signal: AbortSignal): Promise<readonly Ip[]> {
+/**
+ * The addresses of a URL's host, IPv4 first, then IPv6. A literal needs no query. Rejects with {@link FetchError} if
+ * there is none.
+ */
+export async function addressesOf(resolve: Resolve, url: URL, signal: AbortSignal): Promise<readonly Ip[]> {
   const host = hostOf(url)
   if (isIP(host) !== 0) {
     const literal = parseIp(host)

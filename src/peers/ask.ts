@@ -5,9 +5,9 @@ import { within } from '../base/deadline.ts'
 import { isJsonRecord, type Json } from '../base/json.ts'
 import { type Parsed, problem } from '../base/problem.ts'
 import { nodeProblem } from '../mailbox/problems.ts'
-import { type Ip, parseIp } from '../names/ip.ts'
-import { DnsError } from '../net/dns/resolver.ts'
+import type { Ip } from '../names/ip.ts'
 import { FetchError } from '../net/fetch.ts'
+import { addressesOf } from '../net/guarded-request.ts'
 import type { Ctx } from '../world.ts'
 import type { Peer } from './peer.ts'
 import { nodeError } from './problems.ts'
@@ -76,22 +76,17 @@ export async function refusePrivateUrl(
   const url = new URL(origin)
   const at = { parameter, at: parameter }
   const { hostname: host } = url
-  const addresses = await addressesOf(ctx, url.hostname.replace(/^\[|\]$/g, ''))
+  const addresses = isLoopbackName(host)
+    ? []
+    : await addressesOf(ctx.resolve, url, ctx.signal).catch((error: unknown) => {
+        if (error instanceof FetchError) return [] // none, or none that is known now
+        throw error
+      })
   if (addresses.some((address) => deps.mayCall(url, address))) return
   const isAllowedByHttps = addresses.some((address) => deps.mayCall(new URL(`https://${url.host}`), address))
   if (addresses.length > 0 && !isAllowedByHttps) throw nodeError('private_url', { host }, at)
   if (addresses.length > 0 || url.protocol !== 'https:') throw nodeError('not_https', { url: origin }, at)
   if (isLoopbackName(host)) throw nodeError('this_machine', { host }, at)
-}
-
-async function addressesOf(ctx: Ctx, host: string): Promise<readonly Ip[]> {
-  const literal = parseIp(host)
-  if (literal.ok) return [literal.value]
-  if (isLoopbackName(host)) return []
-  const asked = await Promise.allSettled([ctx.resolve(host, 'A', ctx.signal), ctx.resolve(host, 'AAAA', ctx.signal)])
-  const bug = asked.find((one) => one.status === 'rejected' && !(one.reason instanceof DnsError))
-  if (bug?.status === 'rejected') throw bug.reason
-  return asked.flatMap((one) => (one.status === 'fulfilled' ? one.value.records : []))
 }
 
 /** RFC 6761 §6.3: these names are this machine. */
