@@ -2,7 +2,7 @@ import { eachAlone, putOff } from '../base/alone.ts'
 import { raced, sleep, wakeable } from '../base/deadline.ts'
 import { once } from '../base/share-work.ts'
 import { isAway, outageLog } from '../store/postgres/connect.ts'
-import type { DeliveryRow } from '../store/postgres/deliveries.ts'
+import type { DeliveryRow, Due } from '../store/postgres/deliveries.ts'
 import type { ClaimedMonitor } from '../store/postgres/monitor-runs.ts'
 import type { Log } from '../world.ts'
 import { tellEnd } from './accepted.ts'
@@ -33,15 +33,22 @@ export type EngineParts = Running &
 
 /** Interval of the search for due work, ms. */
 const LOOK_EVERY_MS = 5_000
+/** Least time between two searches: what ends meanwhile is followed by one claim. */
+const LOOK_AGAIN_MS = 25
 /** Maximum number of runs that one node processes at the same time. */
-const RUNS_AT_A_TIME = 8
+const RUNS_AT_A_TIME = 16
 /** Maximum number of messages that one node sends at the same time. */
 const MESSAGES_AT_A_TIME = 16
 /** Maximum number of acceptances whose end one step tells. */
 const ENDS_AT_A_TIME = 20
 /** When a step is tried again that failed as a whole, ms. */
 const STEP_AGAIN_MS = [5_000, 60_000, 5 * 60_000, 30 * 60_000] as const
-type Step = { readonly fault: string; readonly work: () => Promise<void> }
+type Step = {
+  /** It has work if one of these is due; undefined: always. */
+  readonly of?: readonly (keyof Due)[]
+  readonly fault: string
+  readonly work: () => Promise<void>
+}
 /** Lifetime of a claim, ms. */
 const RUN_LEASE_MS = 180_000
 const MESSAGE_LEASE_MS = 60_000
@@ -105,18 +112,23 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
   }
   const steps: readonly Step[] = [
     { fault: 'expired data of monitors could not be removed', work: removeExpired },
-    { fault: 'due monitors could not be run', work: startRuns },
-    { fault: 'ended jobs could not be told', work: tellEndedJobs },
-    { fault: 'digests could not be made', work: async () => void ((await makeDigests(parts)) && looks.wake()) },
-    { fault: 'the ends of accepted findings could not be told', work: tellEnds },
-    { fault: 'messages could not be sent', work: startMessages },
+    { of: ['runs'], fault: 'due monitors could not be run', work: startRuns },
+    { of: ['jobs'], fault: 'ended jobs could not be told', work: tellEndedJobs },
+    {
+      of: ['digests'],
+      fault: 'digests could not be made',
+      work: async () => void ((await makeDigests(parts)) && looks.wake()),
+    },
+    { of: ['ends'], fault: 'the ends of accepted findings could not be told', work: tellEnds },
+    // Those before it add messages.
+    { of: ['messages', 'jobs', 'digests', 'ends'], fault: 'messages could not be sent', work: startMessages },
   ]
   async function look(): Promise<void> {
-    if (!(await deliveries.hasWork(new Date(now())))) return removeExpired()
-    const due = steps.filter(unwell.isDue)
+    const due = await deliveries.due(new Date(now()))
+    const hasWork = ({ of }: Step): boolean => of === undefined || of.some((kind) => due[kind])
     await eachAlone(
       1,
-      due,
+      steps.filter((step) => hasWork(step) && unwell.isDue(step)),
       ({ work }) => work(),
       (error, step) => {
         if (isAway(error)) throw error
@@ -137,6 +149,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
           log.error('monitors could not be looked at: an internal error', { err: error })
         await sleep(LOOK_EVERY_MS, stopping.signal).catch(() => {})
       }
+      await sleep(LOOK_AGAIN_MS, stopping.signal).catch(() => {})
       await looks.pause(LOOK_EVERY_MS, stopping.signal)
     }
   }

@@ -33,25 +33,19 @@ export type Reading = {
   readonly about: MonitorFacts | undefined
 }
 
-/**
- * Compares an answer with the last known one, which is JSON text. An answer that this version cannot read is not used
- * as a baseline. What is accepted makes nothing bad, and is no change. Throws for an answer of another kind.
- */
-export const readRun = (
-  kind: MonitorKind,
-  known: string | null,
-  answer: unknown,
-  accepted: Acceptances = new Map(),
-  own: OwnProfiles = [],
-): Reading => KINDS[kind](known, answer, accepted, own)
-
-/** DKIM selectors for the next check: those of the last known keys. */
-export function knownSelectors(kind: MonitorKind, known: string | null): string | undefined {
-  if (known === null || (kind !== 'check' && kind !== 'report')) return undefined
-  const read = readOpen(checkAnswer, JSON.parse(known))
-  const selectors = read.ok ? [...new Set(read.value.dkim.keys.map(({ selector }) => selector))] : []
-  return selectors.length === 0 ? undefined : selectors.slice(0, 10).join()
+/** The last known answer of a monitor. */
+type Known = {
+  /** DKIM selectors for the next check: those of the last known keys; undefined for none. */
+  readonly selectors: string | undefined
+  /**
+   * Compares an answer with it. What is accepted makes nothing bad, and is no change. Throws for an answer of another
+   * kind.
+   */
+  readonly compare: (answer: unknown, accepted?: Acceptances, own?: OwnProfiles) => Reading
 }
+
+/** The last known answer from its JSON text; one that this version cannot read is none. */
+export const knownRun = (kind: MonitorKind, text: string | null): Known => KINDS[kind](text)
 
 type Kind<A> = {
   readonly status: (answer: A) => string
@@ -63,28 +57,39 @@ type Kind<A> = {
   readonly about?: (known: A, own: OwnProfiles) => MonitorFacts
   /** The answer with its accepted findings marked. */
   readonly accept?: (answer: A, accepted: Acceptances) => A
+  readonly selectors?: (known: A) => readonly string[]
 }
+
+/** Maximum number of selectors of a check. */
+const MAX_SELECTORS = 10
 
 const kindOf =
   <S extends z.ZodType>(schema: S, of: Kind<AnswerOf<S>>) =>
-  (knownText: string | null, value: unknown, accepted: Acceptances, own: OwnProfiles): Reading => {
-    const accept = (one: AnswerOf<S>): AnswerOf<S> => of.accept?.(one, accepted) ?? one
-    const answer = accept(ownAnswer(schema, value))
-    const stored = knownText === null ? undefined : readOpen(schema, JSON.parse(knownText))
-    const before = stored?.ok ? { value: accept(stored.value) } : undefined
-    const open = of.open(answer)
-    const isBaseline = before === undefined
-    const known = before ? of.remember(before.value, answer) : answer
+  (text: string | null): Known => {
+    const read = text === null ? undefined : readOpen(schema, JSON.parse(text))
+    const last = read?.ok ? { value: read.value } : undefined
+    const selectors = last && of.selectors?.(last.value).slice(0, MAX_SELECTORS)
     return {
-      status: open.length > 0 ? 'unknown' : of.status(answer),
-      facts: of.facts(known),
-      isBad: of.isBad(known),
-      before: before && of.facts(before.value),
-      changes: before ? of.changes(before.value, answer) : [],
-      isBaseline,
-      open,
-      known: isBaseline && open.length > 0 ? undefined : JSON.stringify(known),
-      about: of.about?.(known, own),
+      selectors: selectors?.join() || undefined,
+      compare: (value, accepted = new Map(), own = []) => {
+        const accept = (one: AnswerOf<S>): AnswerOf<S> => of.accept?.(one, accepted) ?? one
+        const answer = accept(ownAnswer(schema, value))
+        const before = last && { value: accept(last.value) }
+        const open = of.open(answer)
+        const isBaseline = before === undefined
+        const known = before ? of.remember(before.value, answer) : answer
+        return {
+          status: open.length > 0 ? 'unknown' : of.status(answer),
+          facts: of.facts(known),
+          isBad: of.isBad(known),
+          before: before && of.facts(before.value),
+          changes: before ? of.changes(before.value, answer) : [],
+          isBaseline,
+          open,
+          known: isBaseline && open.length > 0 ? undefined : JSON.stringify(known),
+          about: of.about?.(known, own),
+        }
+      },
     }
   }
 
@@ -133,13 +138,17 @@ const reportFactsOf = ({ days, to, last_report_at }: ReportsWatch): ReportFacts 
       : Math.max(0, Math.round((Date.parse(to) - Date.parse(last_report_at.slice(0, 10))) / DAY_MS)),
 })
 
-type Read = (known: string | null, answer: unknown, accepted: Acceptances, own: OwnProfiles) => Reading
-const KINDS: Readonly<Record<MonitorKind, Read>> = {
+const selectorsOf = ({ dkim }: CheckAnswer): readonly string[] => [
+  ...new Set(dkim.keys.map(({ selector }) => selector)),
+]
+
+const KINDS: Readonly<Record<MonitorKind, (text: string | null) => Known>> = {
   check: kindOf(checkAnswer, {
     status: ({ status }) => status,
     facts: (answer) => ({ ...UNLISTED, ...levelOf(answer, answer.grade === null ? null : answer.score) }),
     isBad,
     accept: withAccepted,
+    selectors: selectorsOf,
     changes: checkChanges,
     remember: rememberCheck,
     open: openParts,
@@ -158,6 +167,7 @@ const KINDS: Readonly<Record<MonitorKind, Read>> = {
     }),
     isBad: (answer) => isBad(answer) || listingsOf(answer) > 0,
     accept: withAccepted,
+    selectors: selectorsOf,
     changes: reportChanges,
     remember: rememberReport,
     open: (answer) => [

@@ -13,7 +13,7 @@ import type { ClaimedMonitor } from '../store/postgres/monitor-runs.ts'
 import type { MonitorRow, Monitors } from '../store/postgres/monitors.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Log } from '../world.ts'
-import { knownSelectors, type Reading, readRun } from './kinds.ts'
+import { knownRun, type Reading } from './kinds.ts'
 import {
   afterRun,
   afterWait,
@@ -124,8 +124,9 @@ async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Pr
   const state = monitorStateOf(row, step.state, reading)
   const last = presentPoint(point)
   const nextMs = nextRunOf(row, failures, atMs, parts.random)
-  await database.db.transaction().execute(async (tx) => {
-    const isWritten = await monitors.write(tx, row, {
+  const messages = messagesOf(row, step, { ...aboutOf(row), state }, last, atMs, advice)
+  const write = async (on: Database['db']): Promise<void> => {
+    const isWritten = await monitors.write(on, row, {
       point,
       isKept: seen.isKept,
       nextRun: new Date(nextMs),
@@ -138,8 +139,9 @@ async function run(parts: Running, row: ClaimedMonitor, signal: AbortSignal): Pr
       facts: newFacts(row, reading?.about),
       notifier: JSON.stringify(step.state),
     })
-    if (isWritten) await deliveries.add(tx, messagesOf(row, step, { ...aboutOf(row), state }, last, atMs, advice))
-  })
+    if (isWritten) await deliveries.add(on, messages)
+  }
+  await (messages.length === 0 ? write(database.db) : database.db.transaction().execute(write))
 }
 
 /** Maximum number of steps of the plan in a message. */
@@ -201,13 +203,14 @@ async function look(
 ): Promise<Seen> {
   try {
     const kind = monitorKind.parse(row.kind)
-    const selector = knownSelectors(kind, row.known)
+    const known = knownRun(kind, row.known)
+    const { selectors: selector } = known
     const options = { ...(selector !== undefined && { selector }), ...optionsOf(row) }
     await storage.admitRun(row.owner)
     const answer = await raced(signal, runOnce(row.kind, row.target, options, signal))
     const isCheck = kind === 'check' || kind === 'report'
     const rows = isCheck ? await accepted.ofDomain(row.owner, row.domain, new Date(now()), row.number) : []
-    const reading = readRun(kind, row.known, answer, acceptancesOf(rows), profiles)
+    const reading = known.compare(answer, acceptancesOf(rows), profiles)
     return { reading, open: reading.open, isKept: true }
   } catch (error) {
     if (isAway(error) || (signal.aborted && !timedOut(signal))) throw error

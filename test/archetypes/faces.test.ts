@@ -7,7 +7,7 @@ import { checkDocument } from '../../src/documents/check/check-document.ts'
 import { formatHtml } from '../../src/documents/html/html.ts'
 import { formatMarkdown } from '../../src/documents/markdown/markdown.ts'
 import { formatTerminal } from '../../src/documents/terminal/terminal.ts'
-import { readRun } from '../../src/monitors/kinds.ts'
+import { knownRun } from '../../src/monitors/kinds.ts'
 import { badgeOf } from '../../src/monitors/present.ts'
 import { ip, reverseName } from '../../src/names/ip.ts'
 import { checkVerdict } from '../../src/operations/check.ts'
@@ -170,7 +170,7 @@ const isUnread = ({ spf, dmarc, mx_status: mx }: CheckAnswer): boolean =>
 
 /** The message of the badge of a monitor with this answer. */
 function badge(answer: CheckAnswer): string {
-  const { facts, isBad, open, status } = readRun('check', null, answer)
+  const { facts, isBad, open, status } = knownRun('check', null).compare(answer)
   const state = open.length > 0 ? 'unknown' : isBad ? 'bad' : 'ok'
   const last = { time: '2026-01-02T03:04:05Z', status, score: facts.score, listed: null }
   return badgeOf({ kind: 'check', target: answer.domain, state, last }).message

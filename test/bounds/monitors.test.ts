@@ -46,7 +46,12 @@ async function claimed(
       claim: async (_at: Date, _lease: number, limit: number) => count('runs', limit),
     },
     deliveries: {
-      ...{ sweep: none, add: none, mendTimes: none, hasWork: async () => true },
+      ...{
+        sweep: none,
+        add: none,
+        mendTimes: none,
+        due: async () => ({ runs: true, messages: true, digests: true, ends: true, jobs: true }),
+      },
       endedJob: async () => (seen.jobs < n ? count('jobs', 1)[0] : undefined),
       claim: async (_at: Date, _lease: number, limit: number) => {
         const rows = count('messages', limit)
@@ -105,7 +110,7 @@ testBounds([
       blacklistChanges(lists(n, 'not_listed'), lists(n, 'listed')).length === n &&
       reportChanges(withFindings(0), withFindings(n)).length === n,
   ],
-  ['src/monitors/engine.ts RUNS_AT_A_TIME', 8, async (n) => (await claimed(n)).runs === n],
+  ['src/monitors/engine.ts RUNS_AT_A_TIME', 16, async (n) => (await claimed(n)).runs === n],
   ['src/monitors/engine.ts MESSAGES_AT_A_TIME', 16, async (n) => (await claimed(n)).messages === n],
   ['src/monitors/service.ts MAX_MONITORS', 20_000, isMonitorMade],
   ['src/monitors/webhooks.ts MAX_WEBHOOKS', 1_000, isWebhookMade],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ReportsWatch } from '../../answers/reports.ts'
-import { readRun } from '../kinds.ts'
+import { knownRun } from '../kinds.ts'
 
 type Sender = ReportsWatch['senders'][number]
 const sender = (id: string, over: Partial<Sender> = {}): Sender => ({
@@ -17,7 +17,7 @@ function told(runs: readonly ReportsWatch[]): readonly string[] {
   let known: string | null = null
   let changes: readonly { readonly text: string }[] = []
   for (const run of runs) {
-    const reading = readRun('reports', known, run)
+    const reading = knownRun('reports', known).compare(run)
     known = reading.known ?? known
     changes = reading.changes
   }
@@ -51,4 +51,6 @@ it.each<[string, Partial<ReportsWatch>, object]>([
     { failing: day('2026-11-20', 200, 20), silentDays: 1 },
   ],
   ['reports of long ago', { last_report_at: '2026-09-01T23:59:00.000Z' }, { failing: null, silentDays: 83 }],
-])('%s', (_, over, reports) => expect(readRun('reports', null, watch([], over)).facts.reports).toEqual(reports))
+])('%s', (_, over, reports) =>
+  expect(knownRun('reports', null).compare(watch([], over)).facts.reports).toEqual(reports),
+)

@@ -108,22 +108,22 @@ const deliveryClaimsOf = (db: Kysely<Schema>) => ({
       WHERE number = ${number}`.execute(db)
   },
 
-  /**
-   * Whether a monitor, a message, a digest or the end of an acceptance is due, or a job with a webhook has ended: one
-   * statement at rest in place of five claims.
-   */
-  hasWork: async (now: Date): Promise<boolean> => {
-    const { rows } = await sql<{ has_work: boolean }>`
-      SELECT EXISTS (SELECT FROM mailsonde.monitors WHERE enabled AND least(next_run, message_due) <= ${now})
-        OR EXISTS (SELECT FROM mailsonde.deliveries WHERE state = 'pending' AND next_attempt <= ${now})
-        OR EXISTS (SELECT FROM mailsonde.digests WHERE next_at <= ${now})
-        OR EXISTS (SELECT FROM mailsonde.accepted WHERE tell_at <= ${now})
-        OR EXISTS (SELECT FROM mailsonde.jobs WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed')) AS has_work`.execute(
+  /** Which kinds of work are due, in one statement. */
+  due: async (now: Date): Promise<Due> => {
+    const { rows } = await sql<Due>`
+      SELECT EXISTS (SELECT FROM mailsonde.monitors WHERE enabled AND least(next_run, message_due) <= ${now}) AS runs,
+        EXISTS (SELECT FROM mailsonde.deliveries WHERE state = 'pending' AND next_attempt <= ${now}) AS messages,
+        EXISTS (SELECT FROM mailsonde.digests WHERE next_at <= ${now}) AS digests,
+        EXISTS (SELECT FROM mailsonde.accepted WHERE tell_at <= ${now}) AS ends,
+        EXISTS (SELECT FROM mailsonde.jobs WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed')) AS jobs`.execute(
       db,
     )
-    return rows[0]!.has_work
+    return rows[0]!
   },
 })
+
+/** Runs and held messages of monitors, messages, digests, the ends of acceptances, and ended jobs with a webhook. */
+export type Due = Readonly<Record<'runs' | 'messages' | 'digests' | 'ends' | 'jobs', boolean>>
 
 /** The pending and sent messages of a database. */
 export type Deliveries = ReturnType<typeof deliveriesOf>

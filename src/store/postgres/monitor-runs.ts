@@ -81,27 +81,27 @@ export const monitorRunsOf = (db: Kysely<Schema>) => ({
       WHERE enabled AND message_due > ${now}::timestamptz + interval '25 hours'`.execute(db)
   },
 
-  /** Stores a run in a transaction under its claim; false if another claim has followed. */
-  write: async (tx: Transaction<Schema>, { number, fence }: Claim, run: RunWrite): Promise<boolean> => {
-    const { rows } = await sql`
-      UPDATE mailsonde.monitors SET leased_until = '-infinity',
-        next_run = CASE WHEN every_ms = ${run.everyMs} THEN ${run.nextRun}::timestamptz
-                   ELSE ${run.point.at}::timestamptz + every_ms * interval '1 millisecond' END,
-        message_due = ${run.messageDue}, ran_at = ${run.point.at},
-        state = ${run.state}, failures = ${run.failures}, last = ${run.last}::jsonb, known = coalesce(${run.known ?? null}, known),
-        notifier = ${run.notifier}::jsonb, facts = coalesce(${run.facts ?? null}::jsonb, facts),
-        changed_at = CASE WHEN ${run.point.changes}::jsonb IS NULL THEN changed_at ELSE ${run.point.at}::timestamptz END,
-        stored = stored + CASE WHEN ${run.isKept}::boolean THEN ${POINT_OCTETS}::int + coalesce(octet_length((${run.point.changes}::jsonb)::text), 0) + coalesce(octet_length((${run.facts ?? null}::jsonb)::text), 0) ELSE 0 END
-      WHERE number = ${number} AND fence = ${fence} RETURNING number`.execute(tx)
-    if (rows.length === 0) return false
+  /** Stores a run and its point under its claim, in one statement; false if another claim has followed. */
+  write: async (on: Kysely<Schema>, { number, fence }: Claim, run: RunWrite): Promise<boolean> => {
     const { at, status, score, listed, reason, changes } = run.point
-    if (!run.isKept) return true
-    await sql`
-      INSERT INTO mailsonde.monitor_points (monitor, at, status, score, listed, reason, changes, facts)
-      VALUES (${number}, ${at}, ${status}, ${score}, ${listed}, ${reason}, ${changes}::jsonb, ${run.facts ?? null}::jsonb) ON CONFLICT DO NOTHING`.execute(
-      tx,
-    )
-    return true
+    const facts = run.facts ?? null
+    const { rows } = await sql`
+      WITH written AS (
+        UPDATE mailsonde.monitors SET leased_until = '-infinity',
+          next_run = CASE WHEN every_ms = ${run.everyMs} THEN ${run.nextRun}::timestamptz
+                     ELSE ${at}::timestamptz + every_ms * interval '1 millisecond' END,
+          message_due = ${run.messageDue}, ran_at = ${at},
+          state = ${run.state}, failures = ${run.failures}, last = ${run.last}::jsonb, known = coalesce(${run.known ?? null}, known),
+          notifier = ${run.notifier}::jsonb, facts = coalesce(${facts}::jsonb, facts),
+          changed_at = CASE WHEN ${changes}::jsonb IS NULL THEN changed_at ELSE ${at}::timestamptz END,
+          stored = stored + CASE WHEN ${run.isKept}::boolean THEN ${POINT_OCTETS}::int + coalesce(octet_length((${changes}::jsonb)::text), 0) + coalesce(octet_length((${facts}::jsonb)::text), 0) ELSE 0 END
+        WHERE number = ${number} AND fence = ${fence} RETURNING number),
+      point AS (
+        INSERT INTO mailsonde.monitor_points (monitor, at, status, score, listed, reason, changes, facts)
+        SELECT number, ${at}::timestamptz, ${status}, ${score}::int, ${listed}::int, ${reason}, ${changes}::jsonb, ${facts}::jsonb
+        FROM written WHERE ${run.isKept}::boolean ON CONFLICT DO NOTHING)
+      SELECT FROM written`.execute(on)
+    return rows.length > 0
   },
 
   /** Stores the notifier's state, if no run was due. */

@@ -90,7 +90,7 @@ export function storageGuard(
       const [octets, share] = isKnown ? [stored.all, MAIL_SHARE] : [stored.strangers, STRANGERS_SHARE]
       if (octets > bounds.maxStorage * share) throw storageError('mail', { max: bounds.maxStorage * share })
     },
-    admitRun: (owner) => refuseOwner(owner, {}),
+    admitRun: cached(monotonic, (owner) => refuseOwner(owner, {})),
   }
 }
 
