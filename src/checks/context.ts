@@ -140,6 +140,9 @@ const LEFT_OUT: Readonly<Record<Role, readonly ScoredCheck[]>> = {
 export const applies = (check: ScoredCheck, { role, reverse }: Pick<DomainContext, 'role' | 'reverse'>): boolean =>
   !reverse && !LEFT_OUT[role].includes(check)
 
+/** The key of a certificate: `bits` of the modulus for RSA, of the curve for EC. */
+export type CertificateKey = { readonly type: 'rsa' | 'ec' | 'other'; readonly bits: number | null }
+
 /** Nothing is known about the other checks: the domain is judged as one that sends and accepts mail. */
 export const UNKNOWN_CONTEXT: DomainContext = {
   role: 'sends_and_accepts_mail',
@@ -168,6 +171,8 @@ export type TlsHost = {
   readonly open?: true
   /** The result of the handshake; absent if there was none. */
   readonly tls?: TlsInfo
+  /** The key of its certificate; absent: there is none that can be parsed. */
+  readonly key?: CertificateKey
   /** The best outdated TLS version that the host accepts (`TLSv1.1`, `TLSv1`); absent: none, or not known. */
   readonly outdated?: string
   /** Why it is not known whether the host accepts outdated TLS versions. */

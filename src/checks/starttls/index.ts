@@ -3,7 +3,7 @@ import { printable } from '../../base/text.ts'
 import { defineOptionalCheck } from '../check.ts'
 import type { StarttlsFacts, TlsHost } from '../context.ts'
 import { findings } from './findings.ts'
-import { judgeStarttls, keyOf, nameMatches } from './judge.ts'
+import { judgeStarttls, nameMatches } from './judge.ts'
 import { lookupStarttls } from './lookup.ts'
 
 export { tlsFaultProblem } from '../problems.ts'
@@ -19,8 +19,7 @@ export const starttls = defineOptionalCheck<StarttlsFacts, StarttlsFields>({
 })
 
 const presentHost = (seen: TlsHost) => {
-  const { host, address, offered, tls, reason, bannerName, ehloName } = seen
-  const key = keyOf(seen)
+  const { host, address, offered, tls, reason, bannerName, ehloName, key } = seen
   return {
     host,
     address: address ?? null,

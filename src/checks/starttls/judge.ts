@@ -1,9 +1,8 @@
-import { X509Certificate } from 'node:crypto'
 import type { Problem } from '../../base/problem.ts'
 import { canonicalName } from '../../names/domain.ts'
 import { providerOfHost } from '../../providers/index.ts'
 import type { Finding, Outcome } from '../check.ts'
-import type { DomainContext, StarttlsFacts, TlsHost } from '../context.ts'
+import type { CertificateKey, DomainContext, StarttlsFacts, TlsHost } from '../context.ts'
 import { tlsProblem } from '../problems.ts'
 
 const DAY_MS = 86_400_000
@@ -81,7 +80,7 @@ function hostFindings(seen: TlsHost, nowMs: number): Finding[] {
     })
   if (!nameMatches(host, tls.names))
     findings.push({ id: 'starttls.name', args: { ...args, names: tls.names.slice(0, 10) }, evidence })
-  const key = keyOf(seen)
+  const { key } = seen
   if (key && isShort(key))
     findings.push({
       id: 'starttls.short_key',
@@ -102,27 +101,8 @@ const shown = (protocol: string): string => protocol.replace(/^TLSv1$/, 'TLS 1.0
 const setFindings = ({ hosts, leftOut }: StarttlsFacts): Finding[] =>
   leftOut > 0 ? [{ id: 'starttls.left_out', args: { count: hosts.length + leftOut, seen: hosts.length } }] : []
 
-/** The key of a certificate: `bits` of the modulus for RSA, of the curve for EC. */
-type CertificateKey = { readonly type: 'rsa' | 'ec' | 'other'; readonly bits: number | null }
-
-const CURVE_BITS: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521, secp224r1: 224 }
-
-/** The key of the certificate that a host presented; undefined if there is none that can be parsed. */
-export function keyOf({ tls }: TlsHost): CertificateKey | undefined {
-  const leaf = tls?.chain[0]
-  if (!leaf) return undefined
-  try {
-    const { asymmetricKeyType: type, asymmetricKeyDetails: details } = new X509Certificate(leaf).publicKey
-    if (type === 'rsa' || type === 'rsa-pss') return { type: 'rsa', bits: details?.modulusLength ?? null }
-    if (type === 'ec') return { type: 'ec', bits: CURVE_BITS[details?.namedCurve ?? ''] ?? null }
-    return { type: 'other', bits: null }
-  } catch {
-    return undefined // external bytes that are not a certificate
-  }
-}
-
 /** Too few bits: RSA under 2048, curves under 224 (NIST SP 800-131A; RFC 9325 §4.5). */
-export const isShort = ({ type, bits }: CertificateKey): boolean =>
+const isShort = ({ type, bits }: CertificateKey): boolean =>
   bits !== null && ((type === 'rsa' && bits < 2048) || (type === 'ec' && bits < 224))
 
 /**

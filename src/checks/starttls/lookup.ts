@@ -1,15 +1,17 @@
+import { X509Certificate } from 'node:crypto'
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
 import type { Problem } from '../../base/problem.ts'
 import { hostError, type MailHost } from '../../mailhosts/mailhosts.ts'
 import { canonicalName, type Domain } from '../../names/domain.ts'
 import { addressLiteral } from '../../net/smtp/commands.ts'
+import type { TlsInfo } from '../../net/smtp/dial.ts'
 import { textOf } from '../../net/smtp/reply.ts'
 import { type Opened, openSession, type SessionOptions } from '../../net/smtp/session.ts'
 import type { TranscriptLine } from '../../net/smtp/transcript.ts'
 import type { Ctx } from '../../world.ts'
 import { type CheckInput, mailHostsOf } from '../check.ts'
-import type { StarttlsFacts, TlsHost } from '../context.ts'
+import type { CertificateKey, StarttlsFacts, TlsHost } from '../context.ts'
 import { tlsProblem } from '../problems.ts'
 
 /** Maximum number of mail hosts that are contacted, the best first, each at its first address. */
@@ -69,9 +71,27 @@ async function examine(ctx: Asker, options: SessionOptions): Promise<Omit<TlsHos
   const [first] = await Promise.all([openSession(ctx, options, signal), beside])
   // One lost connection may be due to the network; a host that breaks off every handshake does it again.
   const opened = !first.ok && isLost(first) ? await openSession(ctx, options, signal) : first
-  const seen = { address, ...factsOf(opened) }
+  const facts = factsOf(opened)
+  const key = facts.tls && keyOf(facts.tls)
+  const seen = { address, ...facts, ...(key && { key }) }
   const outdated = await (beside ?? (seen.offered ? outdatedVersion(ctx, options, signal) : {}))
   return seen.offered ? { ...seen, ...outdated } : seen
+}
+
+const CURVE_BITS: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521, secp224r1: 224 }
+
+/** The key of the certificate that a host presented; undefined if there is none that can be parsed. */
+function keyOf({ chain }: TlsInfo): CertificateKey | undefined {
+  const leaf = chain[0]
+  if (!leaf) return undefined
+  try {
+    const { asymmetricKeyType: type, asymmetricKeyDetails: details } = new X509Certificate(leaf).publicKey
+    if (type === 'rsa' || type === 'rsa-pss') return { type: 'rsa', bits: details?.modulusLength ?? null }
+    if (type === 'ec') return { type: 'ec', bits: CURVE_BITS[details?.namedCurve ?? ''] ?? null }
+    return { type: 'other', bits: null }
+  } catch {
+    return undefined // external bytes that are not a certificate
+  }
 }
 
 function factsOf(opened: Opened): Omit<TlsHost, 'host' | 'preference'> {

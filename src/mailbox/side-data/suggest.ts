@@ -51,6 +51,7 @@ function closest(name: string, ending: string): Close | undefined {
   for (const domain of POPULAR_DOMAINS) {
     const [theirName = '', theirEnding = ''] = split(domain)
     const inName = nameSlips(name, theirName)
+    if (inName === Infinity) continue
     // A short name with an existing suffix is a name of its own: web.dk is not a typing error of web.de.
     const own = ending !== theirEnding && theirName.length < 5 && exists(ending)
     const inEnding = own ? Infinity : endingSlips(ending, theirEnding)
