@@ -39,7 +39,8 @@ body { max-width: none; padding: 0 }
 .top nav a[aria-current] { font-weight: 600; color: var(--link); box-shadow: inset 0 -3px 0 var(--link); border-radius: 0 }
 .top form { margin: 0 }
 main { padding-block: var(--s5) var(--s6) }
-main[aria-busy=true] { min-height: 100vh }
+/* While an answer is awaited and after it, so that a short one does not move the end of the page into view. */
+main[data-answer] { min-height: 100vh }
 main[tabindex]:focus, main[tabindex]:focus-visible { outline: none }
 main .brand { display: none }
 .end { margin-top: 0; padding-block: var(--s3) var(--s5); font-size: var(--small); border-top: 1px solid var(--line) } .end nav { display: flex; flex-wrap: wrap; gap: 0 var(--s4) } .end a { display: inline-flex; align-items: center; min-height: 2rem; color: var(--quiet); text-decoration: none } .end a:hover { text-decoration: underline } .end a[aria-current] { color: var(--ink); font-weight: 600 }
@@ -153,5 +154,5 @@ mark { color: inherit; background: var(--warn-bg) } .pages { display: none } .pa
   .large .line { flex-wrap: wrap } .large .line button { width: 100% }
 }
 @media (prefers-reduced-motion: no-preference) { [aria-busy=true] .places li:not(.done) .said { animation: wait 1.6s ease-in-out infinite alternate } @keyframes wait { to { opacity: .65 } } }
-@media print { .document section { content-visibility: visible !important } .bar, .end, .controls, .try, .more, .menu, button, .button, .skip, .contents, .pages, .nextto, .back, main > form, main > footer a { display: none !important } main { max-width: none; padding: 0 } }
+@media print { .document section { content-visibility: visible !important } .bar, .end, .controls, .try, .more, .menu, button, .button, .skip, .contents, .pages, .nextto, .back, main > form, main > footer a { display: none !important } main { max-width: none; min-height: 0; padding: 0 } }
 `

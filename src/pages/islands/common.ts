@@ -72,6 +72,17 @@ function unfoldNamed(): void {
   for (let at = named?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
 }
 
+/** Escape closes an open menu and returns to its button; so does a click elsewhere, which keeps the focus. */
+function closeMenus(event: Event): void {
+  const isEscape = event instanceof KeyboardEvent
+  if (isEscape && event.key !== 'Escape') return
+  for (const menu of document.querySelectorAll<HTMLDetailsElement>('details.menu[open]')) {
+    const isInside = menu.contains(event.target as Node)
+    if (isEscape && isInside) menu.querySelector('summary')?.focus()
+    if (isEscape || !isInside) menu.open = false
+  }
+}
+
 /** A page whose answer comes by itself in a moment is loaded again, unless somebody types. */
 const again = document.querySelector<HTMLElement>('main[data-again]')?.dataset.again
 if (again?.startsWith('/'))
@@ -85,5 +96,7 @@ function mend(): void {
 }
 
 addEventListener('hashchange', unfoldNamed)
+addEventListener('keydown', closeMenus)
+addEventListener('click', closeMenus)
 mend()
 document.addEventListener('filled', mend)
