@@ -28,12 +28,27 @@ it('says that its port is taken', async () => {
   await new Promise((resolve) => other.close(resolve))
 })
 
+it('ends where its port is taken, whatever began in the background, and leaves the socket of the other one', async () => {
+  const dataDir = folder()
+  const flags = ['--data-dir', dataDir, '--database-url', 'postgres://nobody@127.0.0.1:1/none']
+  const program = await startProgram(flags)
+  try {
+    const args = ['src/main.js', 'serve', '--port', new URL(program.url).port, '--resolver', '127.0.0.1', ...flags]
+    const second = spawn(process.execPath, args, { stdio: 'ignore', env: {} })
+    expect(await once(second, 'exit')).toEqual([2, null])
+    const own = await fetchOver(ownSocket(dataDir))
+    expect((await own('http://localhost/v1/health')).status).toBe(200)
+  } finally {
+    await program.stop()
+  }
+})
+
 it('does not start with accepted findings, which nothing would read', async () => {
   await expect(start({ accept: '[]' })).rejects.toMatchObject({ message: /^--accept: .*mailsonde accepted create/ })
 })
 
 it.each<[what: string, text: string | undefined, words: RegExp]>([
-  ['is not there', undefined, /^--own-profile: .*own\.json could not be read: ENOENT/],
+  ['is not there', undefined, /^--own-profile: .*own\.json could not be read: there is no such file or folder$/],
   [
     'is wrong',
     '{"name": "own",\n"rules": []}',

@@ -1,5 +1,5 @@
 import { mkdir, readFile } from 'node:fs/promises'
-import type { Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { sleep, within } from '../base/deadline.ts'
@@ -53,20 +53,30 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   metrics.watch(service.provide, outside.world.now, app.underWay, outside.lane.stats)
   const leaving = new AbortController()
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
-  const background = await startBackground(service, { load, signal: leaving.signal })
-  const url = await listen(app, config)
+  let background: Background | undefined
+  async function stop(): Promise<void> {
+    draining = true
+    leaving.abort()
+    await Promise.all([drained(app), background?.close(), service.handBack()])
+    await service.shutDown()
+    await outside.close()
+  }
+  let url: string
+  try {
+    background = await startBackground(service, { load, signal: leaving.signal })
+    url = await listen(app, config)
+  } catch (error) {
+    // Without this, what began in the background keeps the process alive.
+    await stop()
+    throw error
+  }
   tellListening(service, url)
   void tellFirstLook(service, url, leaving.signal)
   return new Promise((resolve) => {
     closeWithGrace({ delay: DRAIN_MS + STOP_MS, logger: false }, async ({ err, signal }) => {
       if (err) logger.error({ err }, 'an unexpected error ends the service')
-      draining = true
-      leaving.abort()
-      const ends = Promise.all([background.close(), service.handBack()])
       logger.info({ signal }, 'stopping: waiting for running requests')
-      await Promise.all([drained(app), ends])
-      await service.shutDown()
-      await outside.close()
+      await stop()
       resolve(err ? 1 : 0)
     })
   })
@@ -141,11 +151,13 @@ async function halfOfDescriptors(): Promise<number> {
 /** What a form has beside its file, octets. */
 const FORM_OCTETS = 65_536
 
+type Background = { readonly close: () => Promise<unknown> }
+
 /** What a service does without being asked: nodes, mail, jobs, monitors, and the listings of its sources. */
 async function startBackground(
   { config, logger, outside, provide, access }: Service,
   { load, signal }: { readonly load: () => Load; readonly signal: AbortSignal },
-): Promise<{ readonly close: () => Promise<unknown> }> {
+): Promise<Background> {
   const { world } = outside
   await keepPoolFresh(config, provide, logger, signal)
   if (config.join.length > 0 || config.databaseUrl !== undefined) {
@@ -201,11 +213,14 @@ export async function listen(
   config: Pick<Config, 'host' | 'port' | 'maxConnections' | 'listen' | 'trustedProxies' | 'dataDir'>,
 ): Promise<string> {
   const { host, port, listen: path, maxConnections, dataDir } = config
+  const sockets: Server[] = []
+  app.addHook('preClose', async () => sockets.forEach((socket) => void socket.close()))
   const listenOn = async (place: string, mode: number): Promise<void> => {
     const onConnection = (socket: Socket): void => void app.server.emit('connection', socket)
-    const socket = await listenAt(place, { mode, maxConnections }, onConnection)
-    app.addHook('preClose', async () => void socket.close())
+    sockets.push(await listenAt(place, { mode, maxConnections }, onConnection))
   }
+  // First, so that a service whose port is taken does not replace the sockets of the one that has it.
+  const url = await orPlace(hostAndPort({ host, port }), () => app.listen({ host, port, backlog: maxConnections }))
   // Who opens a socket whose word counts may claim to be anybody.
   if (path !== undefined)
     await orPlace(path, () => listenOn(path, config.trustedProxies.includes('unix') ? 0o660 : 0o666))
@@ -213,7 +228,7 @@ export async function listen(
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
     .then(() => listenOn(ownSocket(dataDir), 0o600))
     .catch(() => {})
-  return orPlace(hostAndPort({ host, port }), () => app.listen({ host, port, backlog: maxConnections }))
+  return url
 }
 
 /** The result of listening; rejects with AppError and the place if the system refuses it. */
