@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { AppError, messageOf } from './base/errors.ts'
+import { AppError, fileFault } from './base/errors.ts'
 import { isJsonRecord } from './base/json.ts'
 import { nearest } from './base/value-problems.ts'
 import { OPTIONS, type OptionKey, type OptionValues, withoutLogin } from './config-options.ts'
@@ -131,7 +131,7 @@ function readFile(given: string | undefined): { path: string; values: Record<str
   try {
     values = JSON.parse(readFileSync(path, 'utf8'))
   } catch (cause) {
-    throw configError('unreadable', { path, reason: messageOf(cause) }, { cause })
+    throw configError('unreadable', { path, reason: fileFault(cause) }, { cause })
   }
   if (!isJsonRecord(values)) throw configError('no_object', { path })
   const flags = new Set<string>(Object.values(OPTIONS).map((option) => option.flag))

@@ -279,6 +279,12 @@ it.each<[string, string, Request, Words]>([
     { url: '/v1/monitors', body: { target: 'a.example', notify: [{ type: 'webhook', url: 'https://10.0.0.1/' }] } },
     ['monitors', 'create', 'a.example', '--notify', '[{"type": "webhook", "url": "https://10.0.0.1/"}]'],
   ],
+  [
+    'a receiver of a kind that there is not',
+    'invalid_parameter',
+    { url: '/v1/monitors', body: { target: 'a.example', notify: [{ type: 'email', to: 'a@a.example' }] } },
+    ['monitors', 'create', 'a.example', '--notify', '[{"type": "email", "to": "a@a.example"}]'],
+  ],
   ['a monitor id that is none', 'not_found', { url: '/v1/monitors/1' }, ['monitors', 'show', '1']],
   [
     'a page that is too long',

@@ -17,6 +17,7 @@ type Max = { max: number }
 type Min = { min: number }
 
 const schemaProblem = problemsOf('schema', {
+  missing: () => 'the field is missing',
   type: ({ type }: { type: Type }) => `the value is not ${TYPES[type]}`,
   longer: ({ max }: Max) => `the text is longer than ${max} characters`,
   shorter: ({ min }: Min) => (min === 1 ? 'the text is empty' : `the text is shorter than ${min} characters`),
@@ -47,6 +48,8 @@ export function problemOf(issue: core.$ZodIssue): Problem {
   if (!/^[A-Z]/.test(issue.message)) return other
   switch (issue.code) {
     case 'invalid_type':
+      // Issues do not carry the input; the message of zod tells what it was.
+      if (issue.message.endsWith('received undefined')) return schemaProblem('missing')
       return isType(issue.expected) ? schemaProblem('type', { type: issue.expected }) : other
     case 'too_big':
       return tooBig(issue.origin, Number(issue.maximum))
@@ -57,7 +60,9 @@ export function problemOf(issue: core.$ZodIssue): Problem {
     case 'unrecognized_keys':
       return schemaProblem('field', { name: issue.keys[0] ?? '' })
     case 'invalid_union':
-      return schemaProblem('forms')
+      return 'options' in issue && Array.isArray(issue.options)
+        ? schemaProblem('choice', { known: issue.options.map(String) })
+        : schemaProblem('forms')
     default:
       return other
   }

@@ -7,6 +7,7 @@ import { type AskedService, askService } from './ask-service.ts'
 const ANSWERS: Record<string, (response: ServerResponse) => void> = {
   good: (response) => response.end('{"status":"ok"}'),
   'a problem': (response) => response.writeHead(403).end('{"code":"forbidden","detail":"not you"}'),
+  'no key': (response) => response.writeHead(401).end('{"code":"unauthorized","detail":"give one"}'),
   'a code that is none': (response) => response.writeHead(500).end('{"code":"toString","detail":"x"}'),
   'an escape': (response) => response.writeHead(403).end(JSON.stringify({ code: 'forbidden', detail: 'a\u001b[31mb' })),
   'a list': (response) => response.end('[]'),
@@ -57,6 +58,7 @@ it('passes on additional fields of a newer service', async () =>
   expect((await ask('a newer answer')).answer).toEqual({ status: 'ok', since: '2026-01-01' }))
 
 it.each([
+  ['no key', 'unauthorized', 'the service asks for a key, by --key or in MAILSONDE_KEY: give one'],
   ['a problem', 'forbidden', 'not you'],
   ['a code that is none', 'upstream_unavailable', 'x'],
   ['an escape', 'forbidden', 'a [31mb'], // the text is shown on a terminal

@@ -77,7 +77,7 @@ export async function askService(
   throw new AppError(
     Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'upstream_unavailable',
     typeof answer.detail === 'string'
-      ? toldProblem('detail', { detail: answer.detail })
+      ? toldProblem(code === 'unauthorized' ? 'key' : 'detail', { detail: answer.detail })
       : toldProblem('status', { origin: url.origin, status }),
   )
 }

@@ -65,6 +65,8 @@ export const serviceError = errorsOf('service', {
 /** The error of a service in its own words. */
 export const toldProblem = problemsOf('told', {
   detail: ({ detail }: { detail: string }) => shown(detail, 1_000),
+  key: ({ detail }: { detail: string }) =>
+    `the service asks for a key, by --key or in MAILSONDE_KEY: ${shown(detail, 1_000)}`,
   status: ({ origin, status }: Origin & { status: number }) => `${shown(origin)} returned status ${status}`,
 })
 

@@ -7,7 +7,7 @@ export const httpProblem = problemsOf('http', {
   body_too_large: ({ max }: { max: number }) => `the body is larger than ${max} bytes`,
   invalid_json: () => 'the body is not valid JSON',
   empty_json: () => 'the body is empty: send one JSON object, or no Content-Type',
-  media_type: () => 'this path does not accept the Content-Type; operations accept application/json',
+  media_type: () => 'this path does not accept the Content-Type; send JSON with "Content-Type: application/json"',
   url: () => 'the path is not a valid URL: it has an invalid percent-encoding',
   content_length: () => 'the length of the body does not match Content-Length',
   /** Any other fault; `reason` is in the words of the library. */

@@ -15,7 +15,7 @@ describe('a file of accepted findings', () => {
     [
       'a missing reason',
       file(item(), { finding: 'dmarc.no_record', domain: 'a.example' }),
-      'line 3: reason: the value is not a string',
+      'line 3: reason: the field is missing',
     ],
     ['an unknown field', file(item(), item({ severity: 'low' })), 'line 3: "severity" is not a known field'],
     [

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { AppError, invalidFlag, messageOf } from '../base/errors.ts'
+import { AppError, fileFault, invalidFlag } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { type Blacklists, createBlacklists } from '../dnsbl/blacklists.ts'
 import { DOMAIN_SET } from '../dnsbl/domain-zones.ts'
@@ -47,7 +47,7 @@ async function listSet(config: Config): Promise<ListSet> {
   } catch (cause) {
     throw invalidFlag(
       'dnsbl-lists',
-      startProblem('unreadable', { path: config.dnsblLists, reason: messageOf(cause) }),
+      startProblem('unreadable', { path: config.dnsblLists, reason: fileFault(cause) }),
       { cause },
     )
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { invalidFlag, messageOf } from '../base/errors.ts'
+import { fileFault, invalidFlag } from '../base/errors.ts'
 import { type OwnProfiles, PROFILE_NAMES } from '../profiles/domain.ts'
 import { MAX_PROFILE, parseOwnProfile } from '../profiles/profile.ts'
 import { startProblem } from './problems.ts'
@@ -23,6 +23,6 @@ function textOf(path: string): string {
       .subarray(0, MAX_PROFILE + 1)
       .toString('utf8')
   } catch (error) {
-    throw invalidFlag('own-profile', startProblem('unreadable', { path, reason: messageOf(error) }))
+    throw invalidFlag('own-profile', startProblem('unreadable', { path, reason: fileFault(error) }))
   }
 }

@@ -56,6 +56,7 @@ it.each([
   [390, '/domain/neglected.test?selector=a'],
   [1280, '/domain/neglected.test?selector=b'],
   [390, '/domain/healthy.test'],
+  [1280, '/domain/missing.test?selector=a'],
   [1280, '/ip/45.53.5.1'],
   [1280, '/address/user@accept.test'],
   [390, '/docs/checks/spf'],
@@ -69,6 +70,21 @@ it.each([
   await page.waitForSelector('[aria-busy=true]', { state: 'detached' })
   await page.evaluate('document.fonts.ready')
   expect(await page.evaluate('shifts')).toBeLessThan(0.02)
+  await context.close()
+})
+
+it('Escape and a click elsewhere close a menu', async () => {
+  const { page, context } = await open('/domain/neglected.test')
+  const menus = page.locator('details.menu[open]')
+  await page.click('summary:has-text("Share")')
+  expect(await menus.count()).toBe(1)
+  await page.keyboard.press('Escape')
+  expect([await menus.count(), await page.evaluate('document.activeElement.textContent')]).toEqual([0, 'Share'])
+  await page.click('summary:has-text("Share")')
+  await page.click('summary:has-text("Export")')
+  expect(await menus.count()).toBe(1)
+  await page.click('h1')
+  expect(await menus.count()).toBe(0)
   await context.close()
 })
 
