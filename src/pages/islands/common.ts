@@ -32,23 +32,21 @@ async function copy(place: HTMLElement, button: HTMLButtonElement): Promise<void
   setTimeout(() => (button.textContent = 'Copy'), 2_000)
 }
 
-const two = (value: number): string => String(value).padStart(2, '0')
+const MINUTE_MS = 60_000
 
 /** `2026-11-23 04:05` in the time zone of the browser. */
 const localOf = (time: Date): string =>
-  `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${two(time.getHours())}:${two(time.getMinutes())}`
+  new Date(time.getTime() - time.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16).replace('T', ' ')
 
 /** `5 minutes ago`, `in 3 hours`, for times within a week of now; otherwise nothing. */
 function relativeOf(time: Date): string {
-  const minutes = Math.round((time.getTime() - Date.now()) / 60_000)
-  const [count, unit] =
-    Math.abs(minutes) < 90
-      ? [minutes, 'minute' as const]
-      : Math.abs(minutes) < 36 * 60
-        ? [Math.round(minutes / 60), 'hour' as const]
-        : [Math.round(minutes / 1_440), 'day' as const]
-  if (Math.abs(minutes) > 7 * 1_440) return ''
-  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(count, unit).replace('this minute', 'now')
+  const minutes = (time.getTime() - Date.now()) / MINUTE_MS
+  const away = Math.abs(minutes)
+  if (away > 7 * 1_440) return ''
+  const [length, unit] =
+    away < 90 ? [1, 'minute' as const] : away < 2_160 ? [60, 'hour' as const] : [1_440, 'day' as const]
+  const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+  return words.format(Math.round(minutes / length), unit).replace('this minute', 'now')
 }
 
 /** Each time in the visitor's zone; the title has it in UTC. */
@@ -68,19 +66,16 @@ function showLocalTimes(root: ParentNode): void {
 
 /** Evidence is folded: the target of a link is unfolded, even in browsers that do not do so by themselves. */
 function unfoldNamed(): void {
-  const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null
+  const named = document.getElementById(decodeURIComponent(location.hash.slice(1)))
   for (let at = named?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
 }
 
-/** Escape closes an open menu and returns to its button; so does a click elsewhere, which keeps the focus. */
-function closeMenus(event: Event): void {
-  const isEscape = event instanceof KeyboardEvent
-  if (isEscape && event.key !== 'Escape') return
-  for (const menu of document.querySelectorAll<HTMLDetailsElement>('details.menu[open]')) {
-    const isInside = menu.contains(event.target as Node)
-    if (isEscape && isInside) menu.querySelector('summary')?.focus()
-    if (isEscape || !isInside) menu.open = false
-  }
+/** Escape or a click elsewhere closes the open menu. */
+function closeMenu({ key, target }: Partial<KeyboardEvent>): void {
+  const menu = document.querySelector<HTMLDetailsElement>('.menu[open]')
+  if (!menu || (key ? key !== 'Escape' : menu.contains(target as Node))) return
+  menu.open = false
+  if (key) menu.querySelector('summary')?.focus()
 }
 
 /** A page whose answer comes by itself in a moment is loaded again, unless somebody types. */
@@ -96,7 +91,7 @@ function mend(): void {
 }
 
 addEventListener('hashchange', unfoldNamed)
-addEventListener('keydown', closeMenus)
-addEventListener('click', closeMenus)
+addEventListener('keydown', closeMenu)
+addEventListener('click', closeMenu)
 mend()
 document.addEventListener('filled', mend)
