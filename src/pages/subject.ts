@@ -173,8 +173,8 @@ function actions({ path, again = path, watch, operation, raw, links }: Subject, 
     ['JSON, from the API', pathWith(operation.path, { ...raw, format: 'json' })],
   ]
   return html`<div class="actions">${visit.may('jobs') && html`<a class="button" href="${pathWith('/monitors', watch)}#add">Watch</a>`}
-<details class="menu"><summary class="button second">Share</summary><form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<label>Keep this answer for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label> <button>Make a link</button></form></details>
-<details class="menu"><summary class="button second">Export</summary><ul>${forms.map(([name, href]) => html`<li><a href="${href}">${name}</a></li>`)}</ul></details>
+<details class="menu" name="menu"><summary class="button second">Share</summary><form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<label>Keep this answer for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label> <button>Make a link</button></form></details>
+<details class="menu" name="menu"><summary class="button second">Export</summary><ul>${forms.map(([name, href]) => html`<li><a href="${href}">${name}</a></li>`)}</ul></details>
 ${ways}<a class="button second" href="${pathWith(again.split('?')[0]!, { ...queryOf(again), again: 'true' })}">Check again</a></div>`
 }
 

@@ -73,7 +73,7 @@ it.each([
   await context.close()
 })
 
-it('Escape and a click elsewhere close a menu', async () => {
+it('Escape closes a menu, and only one is open', async () => {
   const { page, context } = await open('/domain/neglected.test')
   const menus = page.locator('details.menu[open]')
   await page.click('summary:has-text("Share")')
@@ -83,8 +83,6 @@ it('Escape and a click elsewhere close a menu', async () => {
   await page.click('summary:has-text("Share")')
   await page.click('summary:has-text("Export")')
   expect(await menus.count()).toBe(1)
-  await page.click('h1')
-  expect(await menus.count()).toBe(0)
   await context.close()
 })
 

@@ -70,14 +70,6 @@ function unfoldNamed(): void {
   for (let at = named?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
 }
 
-/** Escape or a click elsewhere closes the open menu. */
-function closeMenu({ key, target }: Partial<KeyboardEvent>): void {
-  const menu = document.querySelector<HTMLDetailsElement>('.menu[open]')
-  if (!menu || (key ? key !== 'Escape' : menu.contains(target as Node))) return
-  menu.open = false
-  if (key) menu.querySelector('summary')?.focus()
-}
-
 /** A page whose answer comes by itself in a moment is loaded again, unless somebody types. */
 const again = document.querySelector<HTMLElement>('main[data-again]')?.dataset.again
 if (again?.startsWith('/'))
@@ -91,7 +83,12 @@ function mend(): void {
 }
 
 addEventListener('hashchange', unfoldNamed)
-addEventListener('keydown', closeMenu)
-addEventListener('click', closeMenu)
+/** Escape closes the open menu. */
+addEventListener('keydown', ({ key }) => {
+  const menu = document.querySelector<HTMLDetailsElement>('.menu[open]')
+  if (!menu || key !== 'Escape') return
+  menu.open = false
+  menu.querySelector('summary')?.focus()
+})
 mend()
 document.addEventListener('filled', mend)

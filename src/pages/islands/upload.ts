@@ -84,13 +84,13 @@ function send(chosen: File, fields: FormData, type = typeOf(chosen)): void {
   request.send(chosen)
 }
 
-function unfold(element: Element | null | undefined): void {
-  for (let at = element?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
+function unfold(): void {
+  drop?.closest('details')?.setAttribute('open', '')
 }
 
 function begin(chosen: File | null | undefined): void {
   if (!chosen) return
-  unfold(drop)
+  unfold()
   look(chosen).catch(() => say('The service cannot be reached. Choose it again.'))
 }
 
@@ -120,6 +120,6 @@ document.querySelector('#box input')?.addEventListener('paste', (event) => {
   if (!pasted || !/\S[\r\n]+\s*\S/.test(text) || /^[a-z-]+:/i.test(text)) return
   event.preventDefault()
   pasted.value = text
-  unfold(pasted)
+  unfold()
   pasted.focus()
 })
