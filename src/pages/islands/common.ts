@@ -46,7 +46,7 @@ function relativeOf(time: Date): string {
   const [length, unit] =
     away < 90 ? [1, 'minute' as const] : away < 2_160 ? [60, 'hour' as const] : [1_440, 'day' as const]
   const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-  return words.format(Math.round(minutes / length), unit).replace('this minute', 'now')
+  return words.format(Math.round(minutes / length), unit)
 }
 
 /** Each time in the visitor's zone; the title has it in UTC. */

@@ -84,13 +84,13 @@ function send(chosen: File, fields: FormData, type = typeOf(chosen)): void {
   request.send(chosen)
 }
 
-function unfold(): void {
-  drop?.closest('details')?.setAttribute('open', '')
+function unfold(element: Element | null | undefined): void {
+  element?.closest('details')?.setAttribute('open', '')
 }
 
 function begin(chosen: File | null | undefined): void {
   if (!chosen) return
-  unfold()
+  unfold(drop)
   look(chosen).catch(() => say('The service cannot be reached. Choose it again.'))
 }
 
@@ -120,6 +120,8 @@ document.querySelector('#box input')?.addEventListener('paste', (event) => {
   if (!pasted || !/\S[\r\n]+\s*\S/.test(text) || /^[a-z-]+:/i.test(text)) return
   event.preventDefault()
   pasted.value = text
-  unfold()
+  // Its own fold is inside that of the whole form.
+  unfold(drop)
+  unfold(pasted)
   pasted.focus()
 })
