@@ -32,9 +32,7 @@ const typeOf = ({ name }: File): string => TYPES[name.toLowerCase().split('.').a
 async function look(chosen: File): Promise<void> {
   file = chosen
   say(`Reading ${chosen.name} …`)
-  if (/\.gz$/i.test(chosen.name)) {
-    return send(chosen, new FormData())
-  }
+  if (/\.gz$/i.test(chosen.name)) return send(chosen, new FormData())
   const text = await chosen.slice(0, HEAD).text()
   const whole = chosen.size > HEAD ? text.slice(0, text.lastIndexOf('\n') + 1) || text : text
   const body = new URLSearchParams({
