@@ -62,6 +62,11 @@ it.each<[name: string, text: string, finding: string | undefined]>([
     `${crlf(BASE)}Content-Type: multipart/mixed; boundary=x\r\n\r\n${ATTACHMENT.repeat(500)}--x--\r\n`,
     'executable',
   ],
+  [
+    'winmail.dat',
+    `${crlf(BASE)}Content-Type: multipart/mixed; boundary=x\r\n\r\n${ATTACHMENT.replace('a.exe', 'winmail.dat')}--x--\r\n`,
+    'tnef',
+  ],
   ['no body', message(''), undefined],
   ['nothing', '', 'field_missing'],
   ['no header section', '\r\nbody', 'field_missing'],

@@ -246,9 +246,18 @@ export const messageFindings = defineFindings({
     repair: 'Send a link to the file.',
     reference: 'RFC 2046 §4.5.1',
   }),
+  'message.tnef': low({
+    title: 'The attachments are in winmail.dat',
+    detail: () =>
+      'Outlook sent the message as rich text (TNEF): other programs show one attachment, winmail.dat, which they cannot open.',
+    repair:
+      'Send HTML or plain text to recipients outside: turn TNEF off for remote domains in Exchange (Set-RemoteDomain Default -TNEFEnabled $false), and rich text off for the contact in Outlook.',
+    reference: 'RFC 2045 §5.1',
+  }),
   'message.too_many_fields': medium({
     title: 'Too many header fields',
-    detail: ({ max }) => `The message has more than ${max} header fields; only the first were read.`,
+    detail: ({ max }) =>
+      `The message has more than ${max} header fields; only the first were read, and of the rest the author, the subject and the like.`,
     reference: 'RFC 5322 §3.6',
   }),
   'message.stray_lines': medium({

@@ -383,6 +383,9 @@ function judgeMime({ mime }: Facts): Finding[] {
       ? [found('message.mime_broken', { faults: mime.faults.map((fault) => FAULTS[fault]) })]
       : []),
     ...(has('text/html') && !has('text/plain') ? [found('message.text_missing')] : []),
+    ...(mime.parts.some(({ type, name }) => type === 'application/ms-tnef' || /^winmail\.dat$/i.test(name))
+      ? [found('message.tnef')]
+      : []),
     ...(executables.length > 0 ? [found('message.executable', { names: executables.slice(0, 10) })] : []),
   ]
 }
