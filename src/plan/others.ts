@@ -4,6 +4,7 @@ import { hasUsableKey as hasKey } from '../checks/dkim/index.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import type { CheckKey } from '../checks/run.ts'
+import { correctedBelow } from '../checks/spf/index.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import { isWithin } from '../names/domain.ts'
 import { familyOf, type Ip, reverseName } from '../names/ip.ts'
@@ -23,6 +24,34 @@ export type OthersWork = (now: Snapshot, domain: string) => readonly Work[]
 
 const foundIn = ({ outcomes }: Pick<Snapshot, 'outcomes'>, key: CheckKey): readonly Found[] =>
   (outcomes[key]?.findings ?? []).map((finding) => ({ key, finding }))
+
+/** A permerror of SPF that no record of the domain alone ends: of includes to move, and of the records of others. */
+export const spfBelow: OthersWork = (now, domain) => {
+  const { spf } = now.facts
+  if (spf instanceof Error) return []
+  return foundIn(now, 'spf').flatMap((found): Work[] => {
+    const corrected = correctedBelow(spf, found.finding, `v=spf1 ip4:${ASSUMED_ADDRESS} ~all`) ?? []
+    if (corrected.length === 0) return []
+    const records = corrected.map(({ name, text }): OverlayRecord => ({ name, type: 'TXT', data: text }))
+    const isMove = found.finding.id === 'spf.too_many_lookups'
+    const isOwn = ({ name }: OverlayRecord): boolean => !isMove && isWithin(name, domain) && !isUnread(found, name)
+    const { repair, title } = presentFinding(registry.spf.table, withoutFix(found))
+    const changes = records.filter(isOwn)
+    const draft = {
+      title: isMove ? 'Bring SPF within the limit of lookups' : 'Correct the included SPF record',
+      by: isMove || changes.length > 0 ? 'dns' : 'mail provider',
+      instructions: repair ?? title,
+      changes,
+      facts: { records: records.filter((one) => !isOwn(one)) },
+      ...(changes.length < records.length && { assumed: true as const }),
+    } as const
+    return [{ found, draft }]
+  })
+}
+
+/** Whether the record at a name stands for one that only its owner knows. */
+const isUnread = ({ finding: { id, args } }: Found, name: string): boolean => id !== 'spf.loop' && args?.name === name
+const withoutFix = ({ finding: { fix: _fix, ...rest } }: Found): Found['finding'] => rest
 
 /** Findings for which the policy file must change. */
 const POLICY_FAULTS: ReadonlySet<string> = new Set([

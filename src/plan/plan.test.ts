@@ -102,6 +102,55 @@ it.each<[string, LabZone, readonly string[], string]>([
   },
 )
 
+const KEYED: LabZone = {
+  'm.example': { A: ['45.53.5.1'] },
+  's1._domainkey.a.example': { TXT: [String(assumedKey('a.example', 's1').data)] },
+}
+const tree = (...terms: string[]) => ({ TXT: [['v=spf1', ...terms].join(' ')] })
+const MANY: LabZone = Object.fromEntries(
+  [1, 2, 3, 4].flatMap((i) => [
+    [`p${i}.example`, tree(`include:q${i}.example`, `include:r${i}.example`, '-all')],
+    [`q${i}.example`, tree('ip4:45.53.6.1', '-all')],
+    [`r${i}.example`, tree('ip4:45.53.6.2', '-all')],
+  ]),
+)
+it.each<[string, string[], LabZone, string, string]>([
+  [
+    'a loop in a record of its own',
+    ['include:_s.a.example', '-all'],
+    { '_s.a.example': tree('mx:a.example', 'include:a.example', '-all') },
+    'Correct the included SPF record',
+    'v=spf1 mx:a.example -all | v=spf1 include:_s.a.example ~all',
+  ],
+  [
+    'a loop in the record of another',
+    ['mx', 'include:b.other', '-all'],
+    { 'b.other': tree('include:a.example', '-all') },
+    'Correct the included SPF record',
+    'v=spf1 mx include:b.other ~all',
+  ],
+  [
+    'a broken record of another',
+    ['mx', 'include:b.other', '~all'],
+    { 'b.other': tree('ip4:1.2.3', '-all') },
+    'Correct the included SPF record',
+    '',
+  ],
+  [
+    'more than ten lookups of services that live',
+    ['include:p1.example', 'include:p2.example', 'include:p3.example', 'include:p4.example', '-all'],
+    MANY,
+    'Bring SPF within the limit of lookups',
+    '',
+  ],
+])('a permerror has its step: %s', async (_, terms, zone, title, values) => {
+  const own = { MX: [[10, 'm.example'] as const], ...tree(...terms) }
+  const { plan } = await planned({ ...KEYED, ...zone, 'a.example': own })
+  expect(plan.steps[0]?.title).toBe(title)
+  expect(plan.steps[0]?.records.map(({ value }) => value).join(' | ')).toBe(values)
+  expect(plan.steps.some(({ title: one }) => one === 'DMARC: reject')).toBe(values.includes(' | '))
+})
+
 it.each<[string, string, LabZone]>([
   ['IPv4', '2.0.192.in-addr.arpa', {}],
   ['one address', '1.2.0.192.in-addr.arpa', { '1.2.0.192.in-addr.arpa': { PTR: ['m.example'] } }],

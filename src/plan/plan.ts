@@ -31,6 +31,7 @@ import {
   policyForTesting,
   providerKey,
   recordIn,
+  spfBelow,
   tlsaWithoutTls,
   type Work,
   writtenAliases,
@@ -161,6 +162,7 @@ class Planner {
       await this.fixes('dane', 'medium')
       await this.others(tlsaWithoutTls)
       await this.fixes('spf')
+      await this.others(spfBelow)
       await this.fixes('dkim')
       await this.others(writtenAliases)
       await this.others(keylessSelectors)
@@ -501,7 +503,9 @@ class Planner {
       )
     if (stage.policy === 'reject' && !isSilent) {
       if (!hasUsableKey(facts.dkim)) return false
-      if (!(facts.spf instanceof Error) && (facts.spf.reading?.permerrors ?? []).length > 0) return refuse(SPF_FIRST)
+      const isMended = !this.steps.some((step) => step.assumed && step.findings.some((id) => id.startsWith('spf.')))
+      if (!isMended || (!(facts.spf instanceof Error) && (facts.spf.reading?.permerrors ?? []).length > 0))
+        return refuse(SPF_FIRST)
     }
     const place = await this.placeOf(
       { name, rtype: 'TXT', value: stage.value },

@@ -30,12 +30,13 @@ async function faultsOf(row: DomainCase): Promise<readonly string[]> {
   const start: DomainCase = { ...row, zone: zoneOf(row, shared), policies: row.policies ?? {} }
   const { format: _format, ...query } = questionOf(row)
   const plan = (await asked(start, '/v1/plan', query)) as PlanAnswer
-  const before = ((await asked(start, '/v1/check', query)) as CheckAnswer).score
+  const first = (await asked(start, '/v1/check', query)) as CheckAnswer
+  const { score: before } = first
   const faults = before === plan.score ? [] : [`the plan starts at ${plan.score}, the check at ${before}`]
   let world = start
-  let findings: CheckAnswer['findings'] = []
+  let { findings } = first
   for (const [i, step] of plan.steps.entries()) {
-    world = { ...world, ...done(world, step) }
+    world = { ...world, ...done(world, step, findings) }
     const answer = (await asked(world, '/v1/check', query)) as CheckAnswer
     const { score, grade } = answer
     findings = answer.findings
@@ -84,7 +85,8 @@ const asked = (row: DomainCase, path: string, query: Readonly<Record<string, str
  * The world after a step: its records published, its file on the web server, the key of the mail provider created, and
  * the mail hosts out of the web proxy, or at public addresses.
  */
-function done({ zone, policies, domain = '' }: DomainCase, { records, file, findings, assumed }: PlanStep) {
+function done({ zone, policies, domain = '' }: DomainCase, step: PlanStep, told: Findings) {
+  const { records, file, findings, assumed } = step
   let next: WrittenZone = withoutReplaced(zone ?? {}, records)
   for (const { action, name, type, value } of records)
     if (action !== 'remove') next = published(next, name, type, value)
@@ -95,6 +97,7 @@ function done({ zone, policies, domain = '' }: DomainCase, { records, file, find
     if (targets.length === 0) next = published({ ...next, [name]: {} }, name, 'TXT', String(data))
     for (const target of targets) next = published(next, target, 'TXT', String(data))
   }
+  if (assumed && findings.some((id) => id.startsWith('spf.'))) next = withSpf(next, step, told)
   // In words alone: beside the alias no record can stand.
   if (assumed && findings.includes('mx.domain_alias')) {
     const { A = [], AAAA = [] } = next[String(listOf(next[domain]?.CNAME)[0])] ?? {}
@@ -114,6 +117,29 @@ function done({ zone, policies, domain = '' }: DomainCase, { records, file, find
       next = { ...next, [host]: { A: [ASSUMED_ADDRESS] }, [reverseName(ASSUMED_ADDRESS)]: { PTR: [host] } }
   return { zone: next, ...(file && { policies: { ...policies, [new URL(file.url).host]: file.text } }) }
 }
+
+/** The zone in which SPF includes are moved to a subdomain, or those who run the included records corrected them. */
+function withSpf(zone: WrittenZone, { findings, instructions = '' }: PlanStep, told: Findings) {
+  const textsOf = (name: string): readonly string[] =>
+    listOf(zone[name]?.TXT).map((text) => (typeof text === 'string' ? text : [text].flat().join('')))
+  const isSpf = (text: string): boolean => /^v=spf1( |$)/i.test(text)
+  const set = (name: string, spf: (text: string) => string): WrittenZone => ({
+    ...zone,
+    [name]: { ...zone[name], TXT: textsOf(name).map((text) => (isSpf(text) ? spf(text) : text)) },
+  })
+  if (findings.includes('spf.too_many_lookups')) {
+    const [, moved = ''] = /, move (.+?) to the SPF record/.exec(instructions) ?? []
+    const names = moved.split(/, | and /).map((term) => term.replace(/^include:/, ''))
+    return { ...zone, ...Object.fromEntries(names.map((name) => [name, SAMPLE])) }
+  }
+  const [, term, at = ''] = /^Remove (\S+) from the record of ([^, ]+[a-z])/.exec(instructions) ?? []
+  if (term !== undefined) return set(at, (text) => text.replace(` ${term}`, ''))
+  const { detail = '' } = told.find(({ id }) => findings.includes(id) && id.startsWith('spf.')) ?? {}
+  const [, name = ''] = /(?:record at|refers to) ([^ ,]+)/.exec(detail) ?? []
+  return { ...zone, [name]: SAMPLE }
+}
+const SAMPLE = { TXT: [`v=spf1 ip4:${ASSUMED_ADDRESS} ~all`] }
+type Findings = CheckAnswer['findings']
 
 /** Targets of the aliases of selectors that do not exist. */
 const danglingIn = (zone: WrittenZone): readonly string[] =>

@@ -10,7 +10,7 @@ export { type CheckHostAnswer, type CheckHostInput, checkHost } from './check-ho
 export type { SpfResult } from './evaluate.ts'
 export { isProvidersInclude, meansSenders } from './fixes.ts'
 export { isAliased } from './judge.ts'
-export { overLimits } from './judge-permerror.ts'
+export { correctedBelow, overLimits } from './judge-permerror.ts'
 export { lookupSpf, type SpfFacts } from './lookup.ts'
 export { isSpf } from './parse.ts'
 export {

@@ -92,6 +92,46 @@ function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, 
   }
 }
 
+/** A record of the name that a receiver can evaluate, in place of one. */
+type Corrected = { readonly name: string; readonly text: string }
+
+/**
+ * What stands in the place of records that make receivers return permerror, where the domain's own record alone does
+ * not mend it: the record below, as its owner would correct it, the own one, ending in `~all` as no mail was refused
+ * until now; of includes to move to a subdomain, that they need one lookup. `sample` stands for a record that only its owner
+ * knows. Undefined if nothing is known to help.
+ */
+export function correctedBelow(
+  { domain, tree, free = [] }: SpfLookup,
+  { id, args = {} }: Finding,
+  sample: string,
+): readonly Corrected[] | undefined {
+  const { record } = tree ?? {}
+  if (!tree || !record) return undefined
+  const own = (changed: SpfRecord): readonly Corrected[] =>
+    formatSpf(changed) === formatSpf(record) ? [] : [{ name: domain, text: formatSpf(changed) }]
+  const name = String(args.name)
+  switch (id) {
+    case 'spf.too_many_lookups':
+      // The own record stays: what is moved may still send until it is.
+      return [args.move]
+        .flat()
+        .flatMap((text) => tree.terms.find((term) => term.text === text)?.name ?? [])
+        .map((moved) => ({ name: moved, text: sample }))
+    case 'spf.loop': {
+      const holder = nodesOf(tree).find((node) => node.domain === args.at)
+      const cut = holder && holder !== tree ? withoutTerm(holder, String(args.term)) : undefined
+      return cut && [{ name: String(args.at), text: formatSpf(cut) }, ...own(softened(record))]
+    }
+    case 'spf.include_broken':
+    case 'spf.include_without_record':
+      // A name that anybody could register is not for its owner to correct.
+      return name === domain || free.length > 0 ? undefined : [{ name, text: sample }, ...own(softened(record))]
+    default:
+      return undefined
+  }
+}
+
 /** Names that anybody could register, and thereby decide who passes. */
 export const judgeTakeover = (
   { domain, records, tree, free = [] }: SpfLookup,
