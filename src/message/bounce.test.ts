@@ -586,6 +586,24 @@ joe@receiver.example:
     false,
   ],
   [
+    'Google Groups, whose words stand in front of the address',
+    notice(
+      DAEMON,
+      'Delivery Status Notification (Failure)',
+      'The group you tried to contact (team) may not exist, or you may not have permission to post messages to the group.\n\nteam@receiver.example',
+    ),
+    [{ address: 'team@receiver.example', about: ['mailbox'], permanent: true }],
+    false,
+  ],
+  [
+    'Yahoo, as it is copied from the page',
+    Buffer.from(
+      'Sorry, we were unable to deliver your message to the following address.\n\n<joe@receiver.example>:\n554: 30 This mailbox is disabled (554.30).',
+    ),
+    [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true, code: 554 }],
+    false,
+  ],
+  [
     'T-Online, of a mailbox whose contract was ended',
     notice(
       DAEMON,
