@@ -191,10 +191,20 @@ const unlisted: Step = (text) => {
   return mark === undefined ? undefined : { value: text.slice(mark.length), taken: ['label'] }
 }
 
-/** `Joe Doe - joe@example.org`. */
-const dashed: Step = (text) => {
-  const address = /^[^@]{1,200}\s[-–—]\s+([^\s@]+@[^\s@]+)$/.exec(text)?.[1]
+/** `Joe Doe - joe@example.org`, `Joe ....... joe@example.org`, `Joe Doe joe@example.org`: a name of two words at least. */
+const behindName: Step = (text) => {
+  const address =
+    /^[^@]{1,200}\s(?:[-–—]|[.·_]{2,80})\s+([^\s@]+@[^\s@]+)$/.exec(text)?.[1] ??
+    /^(?:\p{Lu}[\p{L}.'-]{0,60}\s+){2,4}([^\s@]+@[^\s@]+)$/u.exec(text)?.[1]
   return address === undefined ? undefined : { value: address, taken: ['name'] }
+}
+
+/** `Joe Doe   joe@example.org   Ulm`: columns that blanks part. */
+const amongBlanks: Step = (text) => {
+  const [address, ...others] = text.split(/\s{2,}/, 100).filter((part) => part.includes('@'))
+  return address === undefined || address === text || others.length > 0
+    ? undefined
+    : { value: address, taken: ['text'] }
 }
 
 /** `E-Mail: joe@example.org`, `To: …`: no local part has a colon. */
@@ -250,7 +260,8 @@ const ADDRESS_STEPS: readonly Step[] = [
   bracketed,
   uncommented,
   unlabeled,
-  dashed,
+  behindName,
+  amongBlanks,
   alone,
   unpaired,
   unpunctuated,
@@ -273,7 +284,7 @@ export function addressesIn(text: string): readonly Pasted<string>[] {
   const quoted = quotedIn(value)
   if (quoted.length === 1) return [{ value: quoted[0]!, taken: ['text'] }]
   const isOne = value.indexOf('@') === value.lastIndexOf('@') || isMarkup(value)
-  const parts = quoted.length > 1 ? quoted : isOne ? [] : separated(value)
+  const parts = quoted.length > 1 ? quoted : isOne ? [] : separated(value.replace(/^\[([^[\]]*)\]$/s, '$1'))
   if (parts.length < 2) return [addressIn(text)]
   return parts.map((part) => {
     const one = addressIn(part)

@@ -257,7 +257,7 @@ export async function formatOfText(
 /** The delimiter that splits the first lines into equal numbers of cells, and into the most; a comma if none does. */
 export function delimiterOf(start: string): string {
   const lines = start
-    .replace(/"(?:[^"]|"")*"|&(?:#\w{1,6}|[a-z]{2,6});/gi, '')
+    .replace(/"(?:[^"]|"")*"|&(?:#\w{1,6}|[a-z]{2,6});/gi, '-')
     .split(/\r\n|\r|\n/)
     .filter((line) => line.trim() !== '')
     .slice(0, 20)

@@ -257,6 +257,13 @@ describe('CSV', () => {
       {},
       ['2.1 a@a.example', '2.2 b@a.example', '4 c@a.example'],
     ],
+    [
+      "SET x = 0;\nBEGIN;\nINSERT INTO u VALUES(1,'a@a.example');\nCOMMIT;",
+      { contentType: 'text/plain' },
+      ['3 a@a.example'],
+    ],
+    ['[a@a.example, b@a.example]', { contentType: 'text/plain' }, ['1.1 a@a.example', '1.2 b@a.example']],
+    ['"Ann"\t"a@a.example"\n"Bob"\t"b@a.example"', {}, ['1 a@a.example', '2 b@a.example']],
     ['COPY users (id, email) FROM stdin;\n1\ta@a.example\tAnn\n\\.', { contentType: 'text/plain' }, ['2 a@a.example']],
     [
       "['a@a.example', 'b@a.example',\n'c@a.example']",

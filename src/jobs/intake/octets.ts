@@ -40,7 +40,8 @@ const OTHER_FILES: Readonly<Record<OtherFile, RegExp>> = {
 /** How directory entries (LDIF, RFC 2849) and contacts (vCard, RFC 6350) begin. */
 export const ENTRIES = /^(?:\s|#[^\n]*\n)*(?:version: ?\d+\s+(?:#[^\n]*\n\s*)*)?(?:dn::? ?[\w-]+=|BEGIN:VCARD\b)/i
 /** How a dump of a database begins. */
-export const SQL = /^(?:\s|--[^\n]*\n|\/\*[^*]*\*\/;?)*(?:(?:insert|replace) into|create table|copy) \S/i
+export const SQL =
+  /^(?:[^@\n]*\n){0,100}?[ \t]*(?:(?:insert|replace) into|copy) [^@\n]{0,1000}(?:\bvalues|\bfrom stdin)\b/i
 /** Octets that show what a file is. */
 const SIGNATURE = 64
 const GZIP = '\x1f\x8b'
