@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { ImapFlow } from 'imapflow'
 import { raced, sleep, within } from '../base/deadline.ts'
 import { AppError, codeOf, type ErrorCode, messageOf } from '../base/errors.ts'
@@ -260,6 +259,3 @@ const connectionOf = ({ password, ca, maxOctets }: ImapSettings, { host, port, s
   ...{ connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000 },
   ...{ maxLiteralSize: maxOctets, maxLineSize: MAX_LINE, maxResponseSize: maxOctets + MAX_LINE },
 })
-
-/** The password in a file, without the line end. */
-export const passwordIn = (path: string): string => readFileSync(path, 'utf8').replace(/\r?\n$/, '')

@@ -92,7 +92,7 @@ export const verdictOf = ({ not_met: unmet, unknown: open }: Pick<Judged, 'not_m
   unmet > 0 ? 'not_met' : open > 0 ? 'unknown' : 'met'
 
 /** Maximum length of the text of a profile. */
-export const MAX_PROFILE = 65_536
+const MAX_PROFILE = 65_536
 const MAX_RULES = 200
 
 const text = z.string().min(1).max(500)

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { AppError, fileFault, invalidFlag } from '../base/errors.ts'
+import { AppError, invalidFlag } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { type Blacklists, createBlacklists } from '../dnsbl/blacklists.ts'
 import { DOMAIN_SET } from '../dnsbl/domain-zones.ts'
@@ -7,6 +6,7 @@ import { parseListKey } from '../dnsbl/query.ts'
 import type { ListKeys, ListSet } from '../dnsbl/zone-type.ts'
 import { BUILT_IN } from '../dnsbl/zones.ts'
 import type { Resolve } from '../net/dns/resolver.ts'
+import { optionFile } from './option-file.ts'
 import { startProblem } from './problems.ts'
 import type { Outside } from './world.ts'
 
@@ -40,21 +40,12 @@ function listKeys(config: Config): ListKeys {
 }
 
 async function listSet(config: Config): Promise<ListSet> {
-  if (config.dnsblLists === undefined) return BUILT_IN
-  let text: string
-  try {
-    text = readFileSync(config.dnsblLists, 'utf8')
-  } catch (cause) {
-    throw invalidFlag(
-      'dnsbl-lists',
-      startProblem('unreadable', { path: config.dnsblLists, reason: fileFault(cause) }),
-      { cause },
-    )
-  }
+  const { dnsblLists: path } = config
+  if (path === undefined) return BUILT_IN
+  const text = optionFile('dnsbl-lists', path)
   const { parseLists } = await import('../dnsbl/parse-lists.ts')
   const lists = parseLists(text)
-  if (!lists.ok)
-    throw invalidFlag('dnsbl-lists', startProblem('invalid_file', { path: config.dnsblLists, why: lists.problem }))
+  if (!lists.ok) throw invalidFlag('dnsbl-lists', startProblem('invalid_file', { path, why: lists.problem }))
   return lists.value
 }
 

@@ -1,5 +1,5 @@
 import tls from 'node:tls'
-import { invalidFlag, messageOf } from '../base/errors.ts'
+import { invalidFlag } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { countedBy, type Deliver, deliverer, newWay, type WayRecord } from '../mail-in/deliver.ts'
 import { type Domain, isNamed } from '../names/domain.ts'
@@ -7,6 +7,7 @@ import type { Deps, ReportWay } from '../operations/deps.ts'
 import type { ImportRequest } from '../reports/import.ts'
 import type { ApiKey } from '../store/key-file.ts'
 import type { World } from '../world.ts'
+import { optionFile } from './option-file.ts'
 import { startProblem } from './problems.ts'
 
 /** How long the domains of monitors are cached, ms. */
@@ -68,7 +69,7 @@ export async function startIntake(
     ends.push(lmtp.close)
   }
   if (reportsImap !== undefined) {
-    const password = await passwordOf(config)
+    const password = passwordOf(config)
     const { watchImap } = await import('../mail-in/imap.ts')
     const record = recordOf('imap')
     const settings = {
@@ -95,18 +96,12 @@ export async function startIntake(
   }
 }
 
-async function passwordOf({ reportsImapPassword, reportsImapPasswordFile }: Config): Promise<string> {
+function passwordOf({ reportsImapPassword, reportsImapPasswordFile }: Config): string {
   if (reportsImapPassword !== undefined) return reportsImapPassword
   if (reportsImapPasswordFile === undefined)
     throw invalidFlag(
       'reports-imap',
       startProblem('not_opened', { reason: 'it has no password: set MAILSONDE_REPORTS_IMAP_PASSWORD' }),
     )
-  try {
-    return (await import('../mail-in/imap.ts')).passwordIn(reportsImapPasswordFile)
-  } catch (cause) {
-    throw invalidFlag('reports-imap-password-file', startProblem('not_opened', { reason: messageOf(cause) }), {
-      cause,
-    })
-  }
+  return optionFile('reports-imap-password-file', reportsImapPasswordFile).replace(/\r?\n$/, '')
 }

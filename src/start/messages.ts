@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { within } from '../base/deadline.ts'
 import { invalidFlag, messageOf } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import type { Listening } from '../mail-in/mail-server.ts'
 import type { Provide } from '../operations/operation.ts'
 import type { World } from '../world.ts'
+import { optionFile } from './option-file.ts'
 import { startProblem } from './problems.ts'
 
 const ANALYSIS_MS = 30_000
@@ -64,14 +64,7 @@ function certificateOf({ messagesCert, messagesKey }: Files): { cert: string; ke
     throw invalidFlag('messages-cert', startProblem('needed_for', { flag: 'messages-key' }))
   if (messagesKey === undefined)
     throw invalidFlag('messages-key', startProblem('needed_for', { flag: 'messages-cert' }))
-  const read = (flag: string, path: string): string => {
-    try {
-      return readFileSync(path, 'utf8')
-    } catch (cause) {
-      throw invalidFlag(flag, startProblem('not_opened', { reason: messageOf(cause) }), { cause })
-    }
-  }
-  return { cert: read('messages-cert', messagesCert), key: read('messages-key', messagesKey) }
+  return { cert: optionFile('messages-cert', messagesCert), key: optionFile('messages-key', messagesKey) }
 }
 
 /** Certificates are renewed while the service runs; one that cannot be read leaves the old one in force. */

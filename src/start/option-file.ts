@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { fileFault, invalidFlag } from '../base/errors.ts'
+import { startProblem } from './problems.ts'
+
+/** The text of the file that an option names. Throws AppError if it cannot be read. */
+export function optionFile(flag: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw invalidFlag(flag, startProblem('unreadable', { path, reason: fileFault(cause) }), { cause })
+  }
+}
