@@ -39,7 +39,7 @@ describe('an own rule', () => {
     [
       'a rule without text',
       '{"name": "x", "rules": [\n{"id": "a", "findings": ["x"]}]}',
-      'line 2 of the profile: rules.text: the value is not a string',
+      'line 2 of the profile: rules.text: the field is missing',
     ],
     [
       'a rule with both',
