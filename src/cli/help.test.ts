@@ -141,6 +141,7 @@ it('an option has one meaning in each command', () => {
 it.each<[words: readonly string[], hint: RegExp]>([
   [['example.org'], /to check a domain: mailsonde check example\.org/],
   [['joe@example.org'], /to verify an address: mailsonde verify joe@example\.org/],
+  [['spf', 'example.org'], /to check a domain: mailsonde check example\.org/],
   [['192.0.2.1'], /to look up an address: mailsonde blacklist 192\.0\.2\.1/],
   [['chekc', 'example.org'], /Did you mean check\?/],
   [['check', 'example.org', '--fromat', 'json'], /Did you mean --format\?/],

@@ -74,6 +74,7 @@ export const toldProblem = problemsOf('told', {
 export const hint = problemsOf('hint', {
   blacklist: ({ text }: { text: string }) => `to look up an address: mailsonde blacklist ${shown(text)}`,
   verify: ({ text }: { text: string }) => `to verify an address: mailsonde verify ${shown(text)}`,
+  missing: ({ flag }: { flag: string }) => `give it by --${shown(flag, 60)}`,
   check: ({ text }: { text: string }) => `to check a domain: mailsonde check ${shown(text)}`,
   serve: ({ flag }: { flag: string }) =>
     `--${shown(flag, 60)} is an option of \`mailsonde serve\`; it has no effect on this command`,

@@ -32,3 +32,16 @@ it.each<[words: string, asked: string]>([
   await runCommandLine(words.split(' '), { ...setup, actions, print: say, complain: say })
   expect(seen).toContain(expected)
 })
+
+it('names the flag of a parameter that is missing', async () => {
+  const complaints: string[] = []
+  const actions = labActions({
+    operate: async ({ operation, raw }) => {
+      operation.ask({ domain: 'a.example', ...raw })
+      return 0
+    },
+  })
+  const setup = { operations, configFlags: [], version: '0', readFile: () => '', columns: 80, actions }
+  expect(await runCommandLine(['dkim', 'a.example'], { ...setup, complain: (text) => complaints.push(text) })).toBe(2)
+  expect(complaints).toEqual(['mailsonde: the parameter selector is required', 'give it by --selector'])
+})

@@ -63,8 +63,8 @@ export async function runCommandLine(argv: readonly string[], setup: ProgramSetu
     }
     if (!(error instanceof AppError)) throw error
     setup.complain(`mailsonde: ${error.message}`)
-    const hint = hintForOther(error.code, argv)
-    if (hint !== undefined) setup.complain(hint)
+    const other = hintForOther(error.code, argv) ?? hintForMissing(error)
+    if (other !== undefined) setup.complain(other)
     return statusOf(error)
   }
 }
@@ -241,6 +241,7 @@ function hintFor(
   { configFlags }: { readonly configFlags: readonly ConfigFlag[] },
 ): string | undefined {
   if (code === 'commander.unknownCommand') return hintForTarget(argv[0] ?? '')?.text
+  if (code === 'commander.excessArguments') return hintForTarget(argv[1] ?? '')?.text
   if (code !== 'commander.unknownOption') return undefined
   // Only the option that was refused: others of the line may be known.
   const unknown = /unknown option '--([^'=]+)/.exec(message)?.[1]
@@ -262,5 +263,10 @@ function hintForOther(code: string, [command = '', ...words]: readonly string[])
   const hints = words.filter((word) => !word.startsWith('-')).map(hintForTarget)
   return hints.find((one) => one !== undefined && one.id !== `hint.${command}`)?.text
 }
+/** The flag of a parameter that was not given. */
+const hintForMissing = ({ code, parameter }: AppError): string | undefined =>
+  code === 'missing_parameter' && parameter !== undefined
+    ? hint('missing', { flag: parameter.replaceAll('_', '-') }).text
+    : undefined
 const OF_TARGETS: readonly string[] = ['invalid_domain', 'invalid_ip']
 const TAKES_TARGET: readonly string[] = ['check', 'report', 'dkim', 'dmarc', 'blacklist', 'geo']

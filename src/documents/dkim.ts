@@ -1,7 +1,7 @@
 import type { DkimAnswer } from '../answers/questions.ts'
 import { type Block, code, codes, conclude, type Document, facts, heading } from './block.ts'
 import { findingBlock } from './check/findings.ts'
-import { documentOf, STATUS_MARKS, STATUS_WORDS } from './words.ts'
+import { documentOf, STATUS_MARKS, statusWord } from './words.ts'
 
 /** One DKIM key: whether it verifies mail, the findings and repairs, and its record. */
 export function dkimDocument(answer: DkimAnswer, version: string): Document {
@@ -9,7 +9,7 @@ export function dkimDocument(answer: DkimAnswer, version: string): Document {
   return documentOf(
     `DKIM: ${selector} of ${domain}`,
     version,
-    conclude(name, STATUS_MARKS[status], STATUS_WORDS[status], wordsOf(answer)),
+    conclude(name, STATUS_MARKS[status], statusWord(status, findings), wordsOf(answer)),
     findings.length > 0 && heading(2, 'What was found', 'findings'),
     findings.map((one) => findingBlock(one, { level: 3 })),
     heading(2, 'The key', 'evidence'),

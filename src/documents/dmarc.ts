@@ -15,7 +15,7 @@ import {
   text,
 } from './block.ts'
 import { findingBlock } from './check/findings.ts'
-import { documentOf, STATUS_MARKS, STATUS_WORDS, wordsFor } from './words.ts'
+import { documentOf, STATUS_MARKS, statusWord, wordsFor } from './words.ts'
 
 /** The DMARC policy of a domain: what receivers do, the findings and repairs, and the queried names. */
 export function dmarcDocument(answer: DmarcAnswer, version: string): Document {
@@ -26,7 +26,7 @@ export function dmarcDocument(answer: DmarcAnswer, version: string): Document {
     conclude(
       domain,
       STATUS_MARKS[status],
-      STATUS_WORDS[status],
+      statusWord(status, findings),
       wordsOf(answer),
       answer.exists === false ? [['The domain does not exist.']] : [],
     ),

@@ -10,6 +10,7 @@ import type {
 } from '../answers/monitors.ts'
 import { counted } from '../base/text.ts'
 import { dmarc } from '../checks/registry.ts'
+import { titleOfFinding } from '../score/accepted.ts'
 import {
   type Block,
   bullets,
@@ -312,7 +313,7 @@ export function monitorSummaryDocument(summary: MonitorSummary, version: string)
       table(
         caption,
         summary[name],
-        ['Value', ({ value }) => value],
+        ['Value', ({ value }) => (name === 'findings' ? [titleOfFinding(value), ' ', code(value)] : value)],
         ['Now', ({ count }) => `${count} (${Math.round((100 * count) / Math.max(1, total))} %)`, 'number'],
         ['7 days', (one) => signed(one.change_7_days), 'number'],
         ['28 days', (one) => signed(one.change_28_days), 'number'],

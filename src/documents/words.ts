@@ -39,6 +39,12 @@ export const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
   info: 'For information',
 }
 
+/** The word for a status; where something could be better, that of its gravest finding. */
+export const statusWord = (status: Status, findings: readonly { readonly severity: Severity }[]): string =>
+  status === 'warn' && findings.some(({ severity }) => severity === 'medium')
+    ? SEVERITY_WORDS.medium
+    : STATUS_WORDS[status]
+
 export const GRADE_WORDS: Readonly<Record<string, string>> = {
   'A+': 'Nothing that the score counts can be improved.',
   A: 'Good, with little left to do.',

@@ -29,6 +29,7 @@ import {
 } from '../documents/monitors.ts'
 import { encodingOf } from '../jobs/intake/octets.ts'
 import { formatCursor } from '../operations/params.ts'
+import { titleOfFinding } from '../score/accepted.ts'
 import { type Html, html, marked, rendered, timeOf, verbatim } from './html.ts'
 import { csrfField, pageOf } from './layout.ts'
 import { MAX_PASTED } from './list-form.ts'
@@ -157,7 +158,7 @@ function counts(summary: MonitorSummary, asked: Readonly<Record<string, string |
   const values = (name: (typeof SHOWN)[number][0]): readonly Html[] =>
     summary[name].slice(0, MOST_SHOWN).map(({ value, count, change_7_days: change }, i) => {
       const query = { ...asked, [name === 'findings' ? 'finding' : name]: value }
-      return html`${i > 0 && ' · '}<a href="${pathWith('/monitors', query)}">${value}</a> ${count.toLocaleString('en')}${moved(change, count)}`
+      return html`${i > 0 && ' · '}<a href="${pathWith('/monitors', query)}">${name === 'findings' ? titleOfFinding(value) : value}</a> ${count.toLocaleString('en')}${moved(change, count)}`
     })
   const [[grade], ...others] = SHOWN
   const hasMoved =

@@ -3,14 +3,12 @@ import type { Acceptance, FindingAnswer, Severity } from '../answers/finding.ts'
 import type { FindingTable } from '../checks/check.ts'
 import * as checks from '../checks/registry.ts'
 
-const SEVERITIES: ReadonlyMap<string, Severity> = new Map(
-  Object.values(checks).flatMap(({ table }) =>
-    Object.entries(table as FindingTable).map(([id, { severity }]) => [id, severity] as const),
-  ),
-)
-export const FINDING_IDS: readonly string[] = [...SEVERITIES.keys()]
+const FINDINGS = new Map(Object.values(checks).flatMap(({ table }) => Object.entries(table as FindingTable)))
+export const FINDING_IDS: readonly string[] = [...FINDINGS.keys()]
 /** The severity of a finding about a domain; undefined for an unknown id. */
-export const severityOfFinding = (id: string): Severity | undefined => SEVERITIES.get(id)
+export const severityOfFinding = (id: string): Severity | undefined => FINDINGS.get(id)?.severity
+/** The title of a finding about a domain; an unknown id, as from a later version, is its own title. */
+export const titleOfFinding = (id: string): string => FINDINGS.get(id)?.title ?? id
 
 /** Accepted findings of one domain: who accepted each, why and until when, by the id of the finding. */
 export type Acceptances = ReadonlyMap<string, Acceptance>

@@ -14,7 +14,6 @@ const WAYS = [
   [32, 1],
   [20, GAP],
   [20, 1],
-  [9, GAP],
 ] as const
 
 /** A table in at most `width` columns: side by side if its columns fit, otherwise one cell per line. */
