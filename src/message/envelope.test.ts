@@ -323,6 +323,23 @@ Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx-inbound1.ess.aw
     trusted: ['ab2.outlook.office365.com'],
   },
   {
+    name: 'Mail.ru, which writes its results below the fields of the sender',
+    header: `Return-path: <joe@a.example>
+Received: from mail.a.example ([45.53.1.1])
+ by mx316.i.mail.ru with esmtp (envelope-from <joe@a.example>) id 1; Mon, 23 Nov 2026 12:00:05 +0300
+Received: from laptop ([192.168.7.20]) by mail.a.example (Postfix) with ESMTPSA id 2; Mon, 23 Nov 2026 09:00:04 +0000
+Authentication-Results: mxs.mail.ru; spf=pass (mx316.i.mail.ru: domain of a.example designates 45.53.1.1 as permitted sender) smtp.mailfrom=joe@a.example`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+  },
+  {
+    name: 'results of a sender below its own line: who received it is not known by them',
+    header: `Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx.b.example with ESMTPS id 1; Mon, 23 Nov 2026 09:00:05 +0000
+Received: from bad.example (bad.example [45.53.9.9]) by mail.a.example with ESMTPS id 2; Mon, 23 Nov 2026 09:00:04 +0000
+Authentication-Results: mail.a.example; spf=pass smtp.mailfrom=joe@a.example`,
+    offered: ['mx.b.example', 'mail.a.example'],
+  },
+  {
     name: 'STRATO, which writes results as strato.com',
     header: `Return-Path: <joe@a.example>
 Authentication-Results: strato.com; dmarc=pass (p=REJECT) header.from="a.example"; dkim=pass header.d="a.example"; spf=pass smtp.mailfrom="joe@a.example"

@@ -219,7 +219,7 @@ function receiverOf(
   if (first) {
     if (first.host === '') return undefined
     const isReceiver = sameOrganization(first.host)
-    return hops.some((hop) => hop.place < first.place && isForeign(hop, isReceiver)) ? undefined : isReceiver
+    if (!hops.some((hop) => hop.place < first.place && isForeign(hop, isReceiver))) return isReceiver
   }
   // The topmost line is that of the last host: if its operator takes mail there, or if that host checked SPF.
   const top = hops.find(({ by }) => by !== '' && !isInnerHost(by)) ?? hops.find(({ by }) => operatorOf(by))

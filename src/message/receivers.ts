@@ -99,6 +99,14 @@ const OPERATORS: readonly Operator[] = [
     seen: SEEN,
   },
   {
+    name: 'Mail.ru',
+    hosts: ['mail.ru'],
+    takes: /^mx\d+\.i\.mail\.ru$/,
+    source:
+      'results of mxs.mail.ru, below From, that name mx289.i.mail.ru, in test data of mail programs; its smtp and fallback hosts send',
+    seen: SEEN,
+  },
+  {
     name: 'Amazon SES',
     hosts: ['amazonses.com', ...SES_REGIONS.map((region) => `inbound-smtp.${region}.amazonaws.com`)],
     takes: /^inbound-smtp\./,
