@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Insertable, type Kysely, type Selectable, sql, type Updateable } from 'kysely'
 import { forgetPattern } from './forget.ts'
 import { monitorRunsOf, type PointRow } from './monitor-runs.ts'
 import type { MonitorsTable, Schema } from './schema.ts'
@@ -24,35 +24,8 @@ export const COLUMNS = [
   ...(['labels', 'contact', 'note', 'facts', 'changed_at'] as const),
 ] as const satisfies readonly (keyof MonitorRow)[]
 
-export type NewMonitor = Pick<
-  MonitorRow,
-  | 'id'
-  | 'owner'
-  | 'name'
-  | 'kind'
-  | 'target'
-  | 'domain'
-  | 'every_ms'
-  | 'is_public'
-  | 'enabled'
-  | 'created_at'
-  | 'next_run'
-> &
-  Partial<Pick<MonitorRow, 'organization' | 'labels' | 'contact' | 'note'>> &
-  MonitorTexts
-/** The columns of JSON as text. */
-type MonitorTexts = {
-  readonly options: string
-  readonly notify: string
-  readonly conditions: string
-  readonly quiet: string | null
-}
-export type MonitorEdit = Partial<
-  MonitorTexts &
-    Pick<MonitorRow, 'name' | 'every_ms' | 'is_public' | 'enabled' | 'next_run' | 'labels' | 'contact' | 'note'>
-> & {
-  readonly unsubscribed?: string
-}
+export type NewMonitor = Insertable<MonitorsTable>
+export type MonitorEdit = Updateable<MonitorsTable>
 
 /** Number of rows per sweep. */
 const SWEEP = 5_000

@@ -1,10 +1,8 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import type { Schema, StoredAnswersTable } from './schema.ts'
 
 /** A stored answer without its text. */
 export type StoredRow = Omit<Selectable<StoredAnswersTable>, 'answer'>
-
-type NewStored = Omit<StoredRow, 'number' | 'saved_at'> & { readonly saved_at: Date; readonly answer: string }
 
 /** The names under which stored answers are found. */
 export type StoredName = 'domain' | 'email' | 'ip'
@@ -21,7 +19,7 @@ const SWEEP = 1_000
 
 export const storedAnswersOf = (db: Kysely<Schema>) => ({
   /** Stores an answer unless its owner has `most` already; then false. */
-  add: async (row: NewStored, most: number): Promise<boolean> => {
+  add: async (row: Insertable<StoredAnswersTable>, most: number): Promise<boolean> => {
     const { rows } = await sql`
       INSERT INTO mailsonde.stored_answers (id, kind, owner, subject, domain, email, ip, status, score, saved_at, expires_at, answer)
       SELECT ${row.id}, ${row.kind}, ${row.owner}, ${row.subject}, ${row.domain}::text, ${row.email}::text, ${row.ip}::text, ${row.status}, ${row.score}::int,
