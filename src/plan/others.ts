@@ -144,7 +144,7 @@ export const tlsaWithoutTls: OthersWork = (now, domain) => {
   return [{ found: first, draft }]
 }
 
-/** Hosts that take no mail by what they are. */
+/** Hosts that take no mail, or not that of all senders, by what they are. */
 export const deadHosts: OthersWork = ({ context: { mail }, outcomes }, domain) => {
   const found = foundIn({ outcomes }, 'mx').find(({ finding: { id } }) => TAKE_NONE.includes(id))
   if (!found || !mail) return []
@@ -158,7 +158,7 @@ export const deadHosts: OthersWork = ({ context: { mail }, outcomes }, domain) =
   const names = hosts.map(({ exchange }) => exchange)
   const records = names.flatMap((name) => [
     { name, type: 'A', data: ASSUMED_ADDRESS } as const,
-    { name, type: 'AAAA', remove: true } as const,
+    ...(id === 'mx.ipv6_only' ? [] : [{ name, type: 'AAAA', remove: true } as const]),
     { name: reverseName(ASSUMED_ADDRESS), type: 'PTR', data: name } as const,
   ])
   const draft = {
@@ -176,6 +176,7 @@ const DEAD: Readonly<Record<string, (host: MailHosts['hosts'][number]) => boolea
   'mx.not_public': ({ addresses }) => addresses.length > 0 && !addresses.some(isPublic),
   'mx.web_proxy': ({ proxy }) => proxy !== undefined,
   'mx.none_resolvable': ({ addresses }) => addresses.length === 0,
+  'mx.ipv6_only': ({ addresses }) => addresses.length > 0,
 }
 
 function deadWords(id: string, names: readonly string[], proxy: string | undefined, domain: string) {
@@ -191,13 +192,18 @@ function deadWords(id: string, names: readonly string[], proxy: string | undefin
       title: 'Take the mail host out of the web proxy',
       instructions: `Set the address records of ${all} to "DNS only" at the provider of the proxy (${proxy}): they then name the mail server itself.`,
     }
+  if (id === 'mx.ipv6_only')
+    return {
+      title: 'Give a mail host an IPv4 address',
+      instructions: `Publish an A record of ${names.length === 1 ? all : `one of ${all}`} with an IPv4 address at which the mail server is reached, or add an MX host that has one: many senders cannot use IPv6.`,
+    }
   return {
     title: 'Give the domain a mail host that exists',
     instructions: `${own.length > 0 ? `Publish an address record of ${own.join(', ')}, or MX records with hosts that have one.` : `Publish MX records with hosts that have an address, in place of ${all}.`} If the domain has no mail any more, publish the null MX "0 .", the TXT record "v=spf1 -all" and, at _dmarc, "v=DMARC1; p=reject" instead, and leave out the other steps.`,
   }
 }
 
-const TAKE_NONE = ['mx.ip_literal', 'mx.web_proxy', 'mx.not_public', 'mx.none_resolvable']
+const TAKE_NONE = ['mx.ip_literal', 'mx.web_proxy', 'mx.not_public', 'mx.none_resolvable', 'mx.ipv6_only']
 
 /** A name for MX records that are addresses. */
 function namedHost({ hosts, records }: MailHosts, domain: string, name: string): Work['draft'] {

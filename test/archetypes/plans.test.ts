@@ -110,11 +110,22 @@ function done({ zone, policies, domain = '' }: DomainCase, step: PlanStep, told:
     return addresses.length > 0 && !addresses.some((one) => isPublic(ip(one)))
   }
   const isGone = (host: string): boolean => [next[host]?.A, next[host]?.AAAA].flatMap((all) => listOf(all)).length === 0
-  const about = ['mx.web_proxy', 'mx.not_public', 'mx.none_resolvable'].find((id) => findings.includes(id))
-  const meant = { 'mx.web_proxy': () => true, 'mx.not_public': isHidden, 'mx.none_resolvable': isGone }
+  const about = ['mx.web_proxy', 'mx.not_public', 'mx.none_resolvable', 'mx.ipv6_only'].find((id) =>
+    findings.includes(id),
+  )
+  const meant = {
+    'mx.web_proxy': () => true,
+    'mx.not_public': isHidden,
+    'mx.none_resolvable': isGone,
+    'mx.ipv6_only': () => true,
+  }
   if (assumed && about !== undefined)
     for (const host of hosts.filter(meant[about as keyof typeof meant]))
-      next = { ...next, [host]: { A: [ASSUMED_ADDRESS] }, [reverseName(ASSUMED_ADDRESS)]: { PTR: [host] } }
+      next = {
+        ...next,
+        [host]: { ...(about === 'mx.ipv6_only' && next[host]), A: [ASSUMED_ADDRESS] },
+        [reverseName(ASSUMED_ADDRESS)]: { PTR: [host] },
+      }
   return { zone: next, ...(file && { policies: { ...policies, [new URL(file.url).host]: file.text } }) }
 }
 
