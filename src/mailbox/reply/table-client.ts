@@ -20,7 +20,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'tls_required',
-    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\bencrypted (?:connection|session)s?\b.{0,20}\b(?:only|alone)\b|\b(?:must|has to|have to|needs to) be encrypted\b|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bnon-?tls (?:connection|session|host)|\bmust be sent over (?:tls|an? encrypted)|\b(?:dane|tlsa)\b.{0,30}\b(?:required|fail\w{0,3}|invalid|not valid)|\b(?:tlsa|dane)-invalid\b|\bplain-?text (?:smtp|connections?|sessions?|mail)\b|\bupgrade to (?:tls|ssl)\b|\bno unencrypted\b|\b(?:wants?|expects?) (?:starttls|tls)\b|\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\bchiffrement (?:requis|obligatoire)|\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|^(?:\d\.\d\.\d{1,3} )?(?:please )?use (?:starttls|tls)\b|\b(?:requires?|requiring|needs?|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
+    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\bencrypted (?:connection|session)s?\b.{0,20}\b(?:only|alone)\b|\b(?:must|has to|have to|needs to) be encrypted\b|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bmandatory (?:tls|starttls|encryption)\b|\bmta-?sts enforce|\b(?:over|via|with) (?:tls|starttls) only\b|\bnegotiate (?:tls|starttls)\b|\bnon-?tls (?:connection|session|host)|\bmust be sent over (?:tls|an? encrypted)|\b(?:dane|tlsa)\b.{0,30}\b(?:required|fail\w{0,3}|invalid|not valid)|\b(?:tlsa|dane)-invalid\b|\bplain-?text (?:smtp|connections?|sessions?|mail)\b|\bupgrade to (?:tls|ssl)\b|\bno unencrypted\b|\b(?:wants?|expects?) (?:starttls|tls)\b|\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\bchiffrement (?:requis|obligatoire)|\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|^(?:\d\.\d\.\d{1,3} )?(?:please )?use (?:starttls|tls)\b|\b(?:requires?|requiring|needs?|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
     'Postfix, Exchange, Exim',
     '530 5.7.0 Must issue a STARTTLS command first',
   ),
@@ -57,7 +57,12 @@ export const ABOUT_US: readonly ReplyRow[] = [
     'postgrey, French, Spanish, German, Italian, Portuguese, Polish, Russian, Japanese, Chinese hosts, milters',
     '450 4.2.0 <user@example.org>: Recipient address rejected: Greylisted, see http://postgrey.schweikert.ch/help/example.org.html',
   ),
-  usForNow('greylisted', /\bfirst (?:contact|encounter)\b/, 'milters', '451 First contact, please come back later'),
+  usForNow(
+    'greylisted',
+    /\bfirst (?:contact|encounter)\b|\bdo(?: not|n't) know you yet\b/,
+    'milters',
+    '451 First contact, please come back later',
+  ),
   usForNow(
     'greylisted',
     /\bpolic(?:y|ies) (?:rejection|restriction|reject)\b[\W_]{0,6}(?:please )?(?:try|retry|come back)\b.{0,20}$/,
@@ -80,7 +85,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'helo_refused',
-    /\b(?:helo|ehlo)(?:\b|host|name)|\bintroduc\w{1,3} (?:your|it)self\b/,
+    /\b(?:helo|ehlo)(?:\b|host|name)|\bintroduc\w{1,3} (?:your|it)self\b|\bgreeting name\b/,
     'Postfix',
     '504 5.5.2 <localhost>: Helo command rejected: need fully-qualified hostname',
   ),
@@ -121,7 +126,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bsend(?:er|ing)(?:'s|s)?\b(?! (?:ip|host|server|mta|network|to)\b)(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|black|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|resolve fail|left|gone|deleted|removed|over quota|full|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
+    /\bsend(?:er|ing)(?:'s|s)?\b(?! (?:ip|host|server|mta|network|to|from)\b)(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|black|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|resolve fail|left|gone|deleted|removed|over quota|full|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
     'Postfix',
     '550 5.1.8 <verify@probe.example>: Sender address rejected: Domain not found',
   ),

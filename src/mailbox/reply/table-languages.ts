@@ -29,7 +29,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     absent: "inconnue?|n'existe|n existe|invalide|introuvable|inexistante?|non trouve",
     no: "aucune?|n'existe (?:pas|aucun\\w?)(?: d'| de)?",
     full: 'pleine|saturee|remplie|insuffisant',
-    off: 'desactiv|suspendu|bloque|verrouill|inactif|inactive|ferme|resili|en sommeil',
+    off: 'desactiv|suspendu|bloque|verrouill|inactif|inactive|ferme|resili|clotur|en sommeil',
     gone: 'supprime|efface|detruit|n.est plus (?:utilise|attribue)',
     room: "plus (?:assez )?d(?:e |'|e l')(?:place|espace)|manque (?:de place|d'espace)|deborde",
     nobody:
@@ -38,7 +38,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   German: {
     box: 'empfaenger\\w{0,9}|empfanger\\w{0,9}|benutzer\\w{0,5}|nutzer|adressat|e-?mail-?adresse|adresse|konto|postfach|mailbox',
     absent:
-      'unbekannt|nicht (?:hier )?beheimatet|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|nicht mehr (?:verfue?gbar|vergeben|aktuell)|nicht i[mn] .{0,24}(?:verzeichnis|adressbuch)|kennen wir nicht|gibt es (?:\\w{1,8} ){0,2}nicht',
+      'unbekannt|nicht (?:hier )?beheimatet|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|nicht \\(?mehr\\)? (?:verfue?gbar|vergeben|aktuell|vorhanden|bekannt|gultig)|nicht i[mn] .{0,24}(?:verzeichnis|adressbuch)|kennen wir nicht|gibt es (?:\\w{1,8} ){0,2}nicht',
     no: 'unbekannte\\w?|keine?n?(?: solche\\w?)?',
     full: 'voll|uberfullt|ausgelastet|uberschritten|erschopft|aufgebraucht|belegt',
     space: 'speicher\\w{0,12}',
@@ -50,7 +50,8 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   },
   Spanish: {
     box: 'usuario|destinatario|cuenta|buzon|direccion|casilla|correo',
-    absent: 'no existe|desconocid|no encontrad|no se encuentra|inexistente|no (?:es )?valid|invalid',
+    absent:
+      'no existe|desconocid|no encontrad|no esta (?:dad[oa] de alta|registrad)|no se encuentra|inexistente|no (?:es )?valid|invalid',
     no: 'no (?:existe|conocemos)(?: a)? ?(?:el |la |al |ese |esa |tal )?|(?:no hay )?ningun[ao]?',
     full: 'llen[oa]\\b|excedid|superad|agotad|sin espacio',
     off: 'deshabilitad|desactivad|suspendid|expirad|caducad|vencid|inactiv|bloquead|cancelad|dad[oa] de baja|cerrad',
@@ -73,7 +74,8 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   },
   Portuguese: {
     box: 'usuario|utilizador|destinatario|conta|caixa|endereco|mailbox|e-?mail',
-    absent: 'nao existe|desconhecid|inexistente|nao encontrad|nao foi encontrad|nao localizad|invalid',
+    absent:
+      'nao existe|desconhecid|inexistente|nao (?:esta )?(?:cadastrad|registrad)|nao encontrad|nao foi encontrad|nao localizad|invalid',
     no: 'nao existe (?:o |a |esse |essa )?|nenhuma?',
     full: 'chei[oa]\\b|lotad[oa]|excedeu\\b.{0,30}\\b(?:espaco|limite)',
     off: 'desativad|desabilitad|suspens|inativ|bloquead|cancelad|encerrad',
@@ -94,7 +96,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   },
   Polish: {
     box: 'u[zż]ytkownik\\w{0,2}|adres\\w{0,3}|skrzynk\\w|konto|konta|odbiorc\\w',
-    absent: 'nie istnieje|nieznan|nie znaleziono|nieprawid[lł]ow',
+    absent: 'nie istnieje|nie wystepuje|nie figuruje|nieznan|nie znaleziono|nieprawid[lł]ow',
     no: 'nieznan\\w{1,2}|nie ma takie\\w{1,2}',
     full: 'pe[lł]n|przepe[lł]nion',
     off: 'zablokowan|nieaktywn|wy[lł][aą]czon|zawieszon',
@@ -159,7 +161,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   Japanese: {
     box: 'ユーザ|宛先|メールボックス|アドレス|受信者|受信箱|アカウント|あて先',
     absent:
-      '存在しません|存在しない|存在致しません|見つかりません|見つからない|不明|ありません|登録されていません|(?<![てで])(?:いません|おりません)',
+      '存在しません|存在しない|存在致しません|使われて(?:おり|い)ません|使用されて(?:おり|い)ません|見つかりません|見つからない|不明|ありません|登録されていません|(?<![てで])(?:いません|おりません)',
     full: '一杯|いっぱい|満杯|超過|超え|オーバー|上限に達し',
     space: '容量',
     off: '停止|無効|凍結|休止|休眠',

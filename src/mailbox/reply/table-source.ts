@@ -39,7 +39,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\breputation\b|\bkarma\b|\bscore of \[?(?:US-)?IP\b|\bsender score\b|\bspammer \[?(?:US-)?IP\b|\b(?:mail|connections?) from as ?\d{1,10}\b|\bUS-IP\]? (?:is |was )?not (?:allowed|permitted|authori[sz]ed|welcome)\b|\bip suspected\b|refused to talk to me|\btoo (?:many|much) spams?\b|\bspams? (?:\w{1,12} ){0,2}from (?:your|this|the) (?:ip|host|server|network|address|mta)|\bunusual (?:sending |traffic |mail |outgoing |email )?(?:activity|pattern|behaviou?r)|\bsuspicious (?:sending |traffic )?activity/,
+    /\breputation\b|\bkarma\b|\bscore of \[?(?:US-)?IP\b|\bip (?:is )?not (?:yet )?trusted\b|\baccess for \[?(?:US-)?IP\b|\b(?:sending|coming) from an? (?:range|net|network|address)\b|\bsender score\b|\bspammer \[?(?:US-)?IP\b|\b(?:mail|connections?) from as ?\d{1,10}\b|\bUS-IP\]? (?:is |was )?not (?:allowed|permitted|authori[sz]ed|welcome)\b|\bip suspected\b|refused to talk to me|\btoo (?:many|much) spams?\b|\bspams? (?:\w{1,12} ){0,2}from (?:your|this|the) (?:ip|host|server|network|address|mta)|\bunusual (?:sending |traffic |mail |outgoing |email )?(?:activity|pattern|behaviou?r)|\bsuspicious (?:sending |traffic )?activity/,
     'Microsoft 365, Free, Zoho',
     '451 4.7.650 The mail server [192.0.2.25] has been temporarily rate limited due to IP reputation. For e-mail delivery information, see https://postmaster.live.com (S3113)',
   ),
@@ -51,7 +51,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /\bconcurrency limit\b|\bsending (?:allowance|limit)\b|\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:smtp |inbound |tcp )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much(?! load)|fast|quick(?:ly)?|frequent|often)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
+    /\bconcurrency limit\b|\bburst (?:limit|rate)\b|\b(?:hourly|daily|weekly)\b.{0,30}\b(?:cap|allowance)\b|\bsending (?:allowance|limit)\b|\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:smtp |inbound |tcp )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much(?! load)|fast|quick(?:ly)?|frequent|often)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
     'Gmail',
     '421 4.7.28 [192.0.2.1] Our system has detected an unusual rate of unsolicited mail originating from your IP address. To protect our users from spam, mail sent from your IP address has been temporarily rate limited. - gsmtp',
   ),
