@@ -1,5 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
-import type { BadRowReason } from '../../answers/jobs.ts'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { Json, JsonRecord } from '../../base/json.ts'
 import { afterDeadlock } from './connect.ts'
 import { type JobRecord, type JobTable, tableOf } from './jobs.ts'
@@ -16,12 +15,7 @@ export type StoredRow = {
   readonly domain: string
 }
 /** A record that could not be read: the code of the reason, its sentence, and the beginning of the record. */
-export type StoredBadRow = {
-  readonly line: number
-  readonly reason: BadRowReason
-  readonly detail: string
-  readonly text: string
-}
+export type StoredBadRow = Omit<Selectable<Schema['mailsonde.job_bad_rows']>, 'job'>
 
 /** A row that a node has claimed for {@link LEASE_MS}: what is written of it counts only if no later claim exists. */
 export type ClaimedRow = {
