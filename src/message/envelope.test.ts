@@ -340,6 +340,199 @@ Authentication-Results: mail.a.example; spf=pass smtp.mailfrom=joe@a.example`,
     offered: ['mx.b.example', 'mail.a.example'],
   },
   {
+    name: 'T-Online, delivered within',
+    header: `Return-Path: <joe@a.example>
+Received: from mailin36.aul.t-online.de ([172.20.27.85])
+          by ehead20c15.aul.t-online.de (Dovecot) with LMTP
+          id p5TRAEpCJGlW; Mon, 23 Nov 2026 09:00:04 +0100
+Received: from mail.a.example ([45.53.1.1]) by mailin36.aul.t-online.de
+          with (TLSv1.3:TLS_AES_256_GCM_SHA384 encrypted)
+          esmtp id 1vNm2k-0ZkXyR0; Mon, 23 Nov 2026 09:00:03 +0100`,
+    mailFrom: 'joe@a.example',
+    offered: ['mailin36.aul.t-online.de'],
+  },
+  {
+    name: 'Fastmail, delivered within',
+    header: `Return-Path: <joe@a.example>
+Received: from phl-compute-08.internal (phl-compute-08.internal [10.202.2.48])
+	 by sloti33d2t21 (Cyrus 3.13.0-alpha0-1108) with LMTPA;
+	 Mon, 23 Nov 2026 09:00:04 -0500
+Received: from phl-mx-11.internal (phl-mx-11.internal [10.202.2.210])
+	 by phl-compute-08.internal (Cyrus) with LMTPA; Mon, 23 Nov 2026 09:00:04 -0500
+Received: from phl-mx-11.messagingengine.com (localhost [127.0.0.1])
+	by mailmx.phl.internal (Postfix) with ESMTP id 0A1B2C3D
+	for <roos@fastmail.nl>; Mon, 23 Nov 2026 09:00:03 -0500 (EST)
+Authentication-Results: mx.messagingengine.com;
+    arc=none (no signatures found);
+    dkim=pass (2048-bit rsa key sha256) header.d=a.example header.i=@a.example header.b=ZmFrZXNp header.a=rsa-sha256 header.s=s1 x-bits=2048;
+    dmarc=pass policy.published-domain-policy=reject policy.applied-disposition=none header.from=a.example;
+    iprev=pass smtp.remote-ip=45.53.1.1 (mail.a.example);
+    spf=pass smtp.mailfrom=joe@a.example smtp.helo=mail.a.example
+Received-SPF: pass
+    (a.example: 45.53.1.1 is authorized to use 'joe@a.example' in 'mfrom' identity (mechanism 'ip4:45.53.1.1' matched))
+    receiver=phl-mx-11.messagingengine.com;
+    identity=mailfrom;
+    envelope-from="joe@a.example";
+    helo=mail.a.example;
+    client-ip=45.53.1.1
+Received: from mail.a.example (mail.a.example [45.53.1.1])
+	(using TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256/256 bits))
+	by phl-mx-11.messagingengine.com (Postfix) with ESMTPS
+	for <roos@fastmail.nl>; Mon, 23 Nov 2026 09:00:02 -0500 (EST)`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mx.messagingengine.com'],
+  },
+  {
+    name: 'Plesk',
+    header: `Return-Path: <joe@a.example>
+Delivered-To: roos@praktijk.example
+Authentication-Results: plesk7.gastheer.example;
+	dmarc=pass (p=REJECT sp=NONE) smtp.from=a.example header.from=a.example;
+	dkim=pass header.d=a.example;
+	spf=pass (sender IP is 45.53.1.1) smtp.mailfrom=joe@a.example smtp.helo=mail.a.example
+Received-SPF: pass (plesk7.gastheer.example: domain of a.example designates 45.53.1.1 as permitted sender) client-ip=45.53.1.1; envelope-from=joe@a.example; helo=mail.a.example;
+Received: from mail.a.example (mail.a.example [45.53.1.1])
+	by plesk7.gastheer.example (Postfix) with ESMTPS id 5BB8D6021D
+	for <roos@praktijk.example>; Mon, 23 Nov 2026 09:00:03 +0100 (CET)`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['plesk7.gastheer.example'],
+  },
+  {
+    name: "Cisco's appliance, which checks SPF of MAIL FROM and of HELO",
+    header: `Authentication-Results: esa1.concern.example; spf=Pass smtp.mailfrom=joe@a.example; spf=None smtp.helo=postmaster@mail.a.example; dkim=pass (signature verified) header.i=@a.example; dmarc=pass (p=reject dis=none) d=a.example
+Received-SPF: Pass (esa1.concern.example: domain of
+  joe@a.example designates 45.53.1.1 as
+  permitted sender) identity=mailfrom; client-ip=45.53.1.1;
+  receiver=esa1.concern.example;
+  envelope-from="joe@a.example";
+  x-sender="joe@a.example"; x-conformance=spf_only;
+  x-record-type="v=spf1"
+Received-SPF: None (esa1.concern.example: no sender
+  authenticity information available from domain of
+  postmaster@mail.a.example) identity=helo;
+  client-ip=45.53.1.1; receiver=esa1.concern.example;
+  envelope-from="joe@a.example";
+  x-sender="postmaster@mail.a.example"; x-conformance=spf_only
+Received: from mail.a.example ([45.53.1.1])
+  by esa1.concern.example with ESMTP/TLS/TLS_AES_256_GCM_SHA384; 24 Nov 2026 09:40:13 +0100`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['esa1.concern.example'],
+  },
+  {
+    name: 'a filter in front of Exchange that writes results',
+    header: `Received: from mx-gate31-hz1.hornetsecurity.com ([94.100.134.131]) by mail.kanzlei.example with
+ Microsoft SMTP Server (version=TLS1_2, cipher=TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384) id 15.2.1118.40; Mon, 23 Nov 2026 09:00:07 +0100
+Authentication-Results: mx-gate31-hz1.hornetsecurity.com 1; spf=pass
+ reason=mailfrom (ip=45.53.1.1, headerfrom=a.example)
+ smtp.mailfrom=a.example smtp.helo=mail.a.example;
+ dmarc=pass header.from=a.example orig.disposition=pass
+Received: from mail.a.example ([45.53.1.1]) by mx-gate31-hz1.hornetsecurity.com;
+ Mon, 23 Nov 2026 09:00:03 +0000`,
+    offered: ['mail.kanzlei.example', 'mx-gate31-hz1.hornetsecurity.com'],
+  },
+  {
+    name: 'a filter before Exchange, which writes results',
+    header: `Received: from EX19.klinik.local (10.20.0.4) by EX19.klinik.local (10.20.0.4) with Microsoft SMTP Server id 15.2.1544.11 via Mailbox Transport; Mon, 23 Nov 2026 09:00:07 +0100
+Received: from nsp.klinik.example (10.20.0.9) by EX19.klinik.local (10.20.0.4) with Microsoft SMTP Server id 15.2.1544.11 via Frontend Transport; Mon, 23 Nov 2026 09:00:06 +0100
+Authentication-Results: nsp.klinik.example; spf=pass smtp.mailfrom=joe@a.example; dkim=pass header.d=a.example; dmarc=pass header.from=a.example
+Received: from mail.a.example (45.53.1.1) by nsp.klinik.example (10.20.0.9) with ESMTPS (version=TLS1_3); Mon, 23 Nov 2026 09:00:04 +0100`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['nsp.klinik.example'],
+  },
+  {
+    name: 'Zimbra with amavis',
+    header: `Return-Path: joe@a.example
+Received: from zmta.stad.example (LHLO zmta.stad.example) (10.4.0.11) by
+ zstore.stad.example with LMTP; Mon, 23 Nov 2026 09:00:05 +0100 (CET)
+Received: from localhost (localhost [127.0.0.1])
+	by zmta.stad.example (Postfix) with ESMTP id 9A2; Mon, 23 Nov 2026 09:00:05 +0100 (CET)
+Authentication-Results: zmta.stad.example (amavis); dkim=pass (2048-bit key) header.d=a.example
+Received: from zmta.stad.example ([127.0.0.1])
+	by localhost (zmta.stad.example [127.0.0.1]) (amavis, port 10032) with ESMTP id x; Mon, 23 Nov 2026 09:00:04 +0100 (CET)
+Received: from mail.a.example (mail.a.example [45.53.1.1])
+	by zmta.stad.example (Postfix) with ESMTPS id 8B1; Mon, 23 Nov 2026 09:00:03 +0100 (CET)`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['zmta.stad.example'],
+  },
+  {
+    name: 'SmarterMail',
+    header: `Return-Path: <joe@a.example>
+Received: from mail.a.example (mail.a.example [45.53.1.1]) by mail.reis.example with SMTP
+	(version=TLS\\Tls13
+	cipher=Aes256 bits=256);
+   Mon, 23 Nov 2026 09:00:03 +0100`,
+    mailFrom: 'joe@a.example',
+    offered: ['mail.reis.example'],
+  },
+  {
+    name: 'Haraka',
+    header: `Return-Path: <joe@a.example>
+Authentication-Results: mx.snel.example; iprev=pass; spf=pass smtp.mailfrom=a.example; dkim=pass header.i=@a.example header.d=a.example; dmarc=pass (p=REJECT arec=pass d=a.example) header.from=a.example
+Received-SPF: Pass (mx.snel.example: domain of a.example designates 45.53.1.1 as permitted sender) receiver=mx.snel.example; identity=mailfrom; client-ip=45.53.1.1; helo=mail.a.example; envelope-from=<joe@a.example>
+Received: from mail.a.example (mail.a.example [45.53.1.1])
+	by mx.snel.example (Haraka/3.0.5) with ESMTPS id 3F2-1.1
+	envelope-from <joe@a.example>
+	tls TLS_AES_256_GCM_SHA384 (verified=false);
+	Mon, 23 Nov 2026 09:00:03 +0100`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mx.snel.example'],
+  },
+  {
+    name: 'a filter that writes HELO behind the address',
+    header: `Return-Path: <joe@a.example>
+Delivered-To: roos@loods.example
+Received: from director12.mail.ord1d.rsapps.net ([172.27.255.7])
+	by backend15.mail.ord1d.rsapps.net with LMTP; Mon, 23 Nov 2026 09:00:05 -0500
+Received: from smtp33.gate.iad3a ([172.27.255.7])
+	by director12.mail.ord1d.rsapps.net with LMTP; Mon, 23 Nov 2026 09:00:04 -0500
+Authentication-Results: smtp33.gate.iad3a.rsapps.net; iprev=pass policy.iprev="45.53.1.1"; spf=pass smtp.mailfrom="joe@a.example" smtp.helo="mail.a.example"; dkim=pass header.d=a.example; dmarc=pass (p=reject; dis=none) header.from=a.example
+Received: from [45.53.1.1] ([45.53.1.1:41512] helo=mail.a.example)
+	by smtp33.gate.iad3a.rsapps.net (envelope-from <joe@a.example>)
+	(ecelerity 4.2.38.62370 r(:)) with ESMTPS (cipher=DHE-RSA-AES256-GCM-SHA384)
+	id AA/BB; Mon, 23 Nov 2026 09:00:03 -0500`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['smtp33.gate.iad3a.rsapps.net'],
+  },
+  {
+    name: 'Exim, with the address alone',
+    header: `Return-path: <joe@a.example>
+Envelope-to: roos@uni.example
+Delivery-date: Mon, 23 Nov 2026 09:00:05 +0100
+Received: from [45.53.1.1] (helo=mail.a.example)
+	by mx2.uni.example with esmtps (TLS1.3:ECDHE_X25519__RSA_PSS_RSAE_SHA256__AES_256_GCM:256)
+	(Exim 4.97) (envelope-from <joe@a.example>) id 1abc-2; Mon, 23 Nov 2026 09:00:03 +0100
+Authentication-Results: mx2.uni.example; iprev=pass (mail.a.example) smtp.remote-ip=45.53.1.1; spf=pass smtp.mailfrom=a.example; dkim=pass header.d=a.example header.s=s1 header.a=rsa-sha256; dmarc=pass header.from=a.example`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mx2.uni.example'],
+  },
+  {
+    name: 'qmail',
+    header: `Return-Path: <joe@a.example>
+Delivered-To: roos@toaster.example.net
+Received: (qmail 12345 invoked by uid 89); 24 Nov 2026 08:40:14 -0000
+Received: from unknown (HELO mail.a.example) (45.53.1.1)
+  by toaster.example.net with ESMTPS (ECDHE-RSA-AES256-GCM-SHA384 encrypted); 24 Nov 2026 08:40:13 -0000
+Received-SPF: pass (toaster.example.net: SPF record at a.example designates 45.53.1.1 as permitted sender)`,
+    mailFrom: 'joe@a.example',
+    offered: ['toaster.example.net'],
+  },
+  {
+    name: 'Domino',
+    header: `Received: from mail.a.example ([45.53.1.1])
+          by domino.fabrik.example (HCL Domino Release 14.0FP2)
+          with ESMTPS id 2026112409401300-4711 ;
+          Tue, 24 Nov 2026 09:40:13 +0100`,
+    offered: ['domino.fabrik.example'],
+  },
+  {
     name: 'STRATO, which writes results as strato.com',
     header: `Return-Path: <joe@a.example>
 Authentication-Results: strato.com; dmarc=pass (p=REJECT) header.from="a.example"; dkim=pass header.d="a.example"; spf=pass smtp.mailfrom="joe@a.example"
