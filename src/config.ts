@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { AppError, fileFault } from './base/errors.ts'
+import { AppError } from './base/errors.ts'
 import { isJsonRecord } from './base/json.ts'
+import { systemWords } from './base/system-words.ts'
 import { nearest } from './base/value-problems.ts'
 import { OPTIONS, type OptionKey, type OptionValues, withoutLogin } from './config-options.ts'
 import { configError, optionProblem } from './config-problems.ts'
@@ -131,7 +132,7 @@ function readFile(given: string | undefined): { path: string; values: Record<str
   try {
     values = JSON.parse(readFileSync(path, 'utf8'))
   } catch (cause) {
-    throw configError('unreadable', { path, reason: fileFault(cause) }, { cause })
+    throw configError('unreadable', { path, reason: systemWords(cause) }, { cause })
   }
   if (!isJsonRecord(values)) throw configError('no_object', { path })
   const flags = new Set<string>(Object.values(OPTIONS).map((option) => option.flag))

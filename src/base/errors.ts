@@ -142,20 +142,6 @@ export const invalidFlag = (
 /** The message of whatever was thrown; what is not an error as text. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-const FILE_FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file or folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of its path is not a folder',
-  ELOOP: 'its symbolic links form a circle',
-  ENOSPC: 'the disk is full',
-  EROFS: 'the file system is read-only',
-}
-
-/** Why a file cannot be read or written, in our words; of another fault its message. */
-export const fileFault = (error: unknown): string => FILE_FAULTS[codeOf(error) ?? ''] ?? messageOf(error)
-
 /** The code of an error of Node.js or of the database (`ENOENT`, `23505`); undefined if it has none. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

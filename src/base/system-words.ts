@@ -1,6 +1,6 @@
 import { codeOf, messageOf } from './errors.ts'
 
-/** What the system calls a fault of the network or of a certificate, in words. */
+/** What the system calls a fault of the network, of a certificate or of a file, in words. */
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
@@ -16,6 +16,13 @@ const WORDS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'the source address is not one of this machine',
   EMFILE: 'this machine has no descriptors left',
   ENFILE: 'this machine has no descriptors left',
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  ENOSPC: 'the disk is full',
+  EROFS: 'the file system is read-only',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
@@ -28,7 +35,7 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * A fault of the network in words, with its code; for a code without words what the system says, up to the hints that it
+ * A fault of the system in words, with its code; for a code without words what the system says, up to the hints that it
  * has for programmers.
  */
 export function systemWords(error: unknown, code = codeOf(error)): string {

@@ -58,6 +58,7 @@ it.each<[query: string, name: string]>([
   ['certificate expired on mail server', 'checks/starttls'],
   ['terraform cloudflare', 'plan'],
   ['upgrade to a new version', 'operations'],
+  ['xlsx', 'jobs'],
   ['slack notifications', 'monitors'],
   ['429 too many requests', 'errors'],
   ['rotate source ips proxy', 'operations'],

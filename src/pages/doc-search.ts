@@ -108,12 +108,12 @@ export function searchDocs(texts: Texts, query: string): readonly Found[] {
 
 const sumOf = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0)
 
-/** A term as it is found at the beginning of words: "drifts" finds "drift" too; three letters are a whole word. */
+/** A term as it is found at the beginning of words: "drifts" finds "drift" too, "upgrade" "upgrading"; three letters are a whole word. */
 const formsOf = (term: Term): RegExp => {
   const forms = term.map((word) =>
     word.length < 4
       ? `${escaped(word)}(?![\\p{L}\\p{N}])`
-      : escaped(/^\p{L}{6,}$/u.test(word) ? word.replace(/(?:ing|ed|(?<!s)s)$/, '') : word),
+      : escaped(/^\p{L}{6,}$/u.test(word) ? word.replace(/(?:ing|ed|e|(?<!s)s)$/, '') : word),
   )
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${forms.join('|')})`, 'giu')
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { accessSync, constants, createReadStream, fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import * as zod from 'zod'
-import { AppError, fileFault, invalidFlag, messageOf } from '../base/errors.ts'
+import { AppError, invalidFlag, messageOf } from '../base/errors.ts'
+import { systemWords } from '../base/system-words.ts'
 import { linesOf, printable, withoutCommands } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
 import { type Asked, needsStore } from '../cli/commands.ts'
@@ -227,7 +228,7 @@ function openUpload(path: string, stopped?: AbortSignal, what: Operation['upload
   try {
     accessSync(path, constants.R_OK)
   } catch (cause) {
-    throw fileError('unreadable', { path, reason: fileFault(cause) }, { cause })
+    throw fileError('unreadable', { path, reason: systemWords(cause) }, { cause })
   }
   return { octets: createReadStream(path), contentType }
 }
@@ -262,7 +263,7 @@ function readTextFile(path: string, maxBytes: number): string {
   try {
     if (statSync(path).size <= maxBytes) return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw fileError('unreadable', { path, reason: fileFault(cause) }, { cause })
+    throw fileError('unreadable', { path, reason: systemWords(cause) }, { cause })
   }
   throw fileError('too_large', { path, max: maxBytes })
 }

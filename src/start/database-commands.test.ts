@@ -40,6 +40,14 @@ it('db status tells what waits in the queue and who holds connections', async ()
   ])
 })
 
+it('a database that cannot be reached is not said to be ready', async () => {
+  const databaseUrl = 'postgres://nobody:secret@127.0.0.1:1/none'
+  expect(await databaseState(configOf({ databaseUrl }))).toEqual({
+    ...{ kind: 'given', ready: false },
+    detail: 'postgres://nobody:***@127.0.0.1:1/none: the connection was refused (ECONNREFUSED)',
+  })
+})
+
 it('a private database whose folder cannot be written is not said to be ready', async () => {
   const state = await databaseState(configOf({ dataDir: '/dev/null/data' }))
   expect(state).toEqual({ kind: 'private', ready: false, detail: expect.stringMatching(/^ENOTDIR/) })

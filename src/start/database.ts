@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import type { DoctorAnswer } from '../answers/pool.ts'
 import { codeOf, messageOf } from '../base/errors.ts'
 import { once } from '../base/share-work.ts'
+import { systemWords } from '../base/system-words.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
 import type { MonitorServices } from '../monitors/open.ts'
@@ -14,12 +15,13 @@ import type { PeerRegistry } from '../peers/registry.ts'
 import type { OwnProfiles } from '../profiles/domain.ts'
 import type { ReportService } from '../reports/service.ts'
 import type { Store } from '../store/contract.ts'
-import { lazyDatabase, maskedUrl } from '../store/postgres/connect.ts'
+import { lazyDatabase, maskedUrl, tryConnection } from '../store/postgres/connect.ts'
 import { embeddedMajor } from '../store/postgres/embedded.ts'
 import type { Where } from '../store/postgres/embedded-programs.ts'
 import { type IdempotencyKeys, idempotencyKeysOf } from '../store/postgres/idempotency-keys.ts'
 import { postgresStore } from '../store/postgres/postgres-store.ts'
 import { type OpenedCluster, openCluster } from './cluster.ts'
+import { hasPrivateDatabase } from './data-folder.ts'
 import { openJobs } from './jobs.ts'
 import { openMonitors } from './monitors.ts'
 import { openReports } from './reports.ts'
@@ -61,14 +63,24 @@ async function mustBeWritable(folder: string): Promise<void> {
   }
 }
 
-/** The database of this configuration, without opening it. Never rejects. */
+/** The database of this configuration: a private one without opening it, another one by a connection. Never rejects. */
 export async function databaseState(config: Config): Promise<DoctorAnswer['database']> {
   const { databaseUrl, dataDir, dbUser } = config
-  if (databaseUrl !== undefined) return { kind: 'given', ready: true, detail: maskedUrl(databaseUrl) }
+  if (databaseUrl !== undefined) {
+    const detail = maskedUrl(databaseUrl)
+    return tryConnection(databaseUrl).then(
+      () => ({ kind: 'given', ready: true, detail }),
+      (error) => ({ kind: 'given', ready: false, detail: `${detail}: ${systemWords(error)}` }),
+    )
+  }
   try {
     const major = await embeddedMajor({ dataDir, user: dbUser, where: programsOf(config) })
     await mustBeWritable(resolve(dataDir))
-    return { kind: 'private', ready: true, detail: `PostgreSQL ${major}, started when it is first needed` }
+    return {
+      kind: 'private',
+      ready: true,
+      detail: `PostgreSQL ${major}, ${hasPrivateDatabase(dataDir) ? 'in the data folder' : 'started when it is first needed'}`,
+    }
   } catch (error) {
     return { kind: 'private', ready: false, detail: messageOf(error) }
   }

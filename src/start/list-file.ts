@@ -4,7 +4,8 @@ import { link, lstat, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { fileFault, invalidFlag } from '../base/errors.ts'
+import { invalidFlag } from '../base/errors.ts'
+import { systemWords } from '../base/system-words.ts'
 import { parseDuration } from '../base/time.ts'
 import type { ListAsked } from '../cli/list-command.ts'
 import { interruption } from '../cli/session.ts'
@@ -106,7 +107,7 @@ async function journalAt(path: string, about: object): Promise<Journal> {
     if (journal) return journal
   } catch (cause) {
     if (cause instanceof NotOwnFile) throw fileError('not_own', { path, why: cause.why }, { cause })
-    throw fileError('unreadable', { path, reason: fileFault(cause) }, { cause })
+    throw fileError('unreadable', { path, reason: systemWords(cause) }, { cause })
   }
   throw fileError('other_list', { path })
 }
@@ -117,7 +118,7 @@ async function journalAt(path: string, about: object): Promise<Journal> {
  */
 async function refuseForeignLink(path: string): Promise<void> {
   const [{ uid, mode }, found] = await Promise.all([stat(dirname(path)), lstat(path)]).catch((cause: Error) => {
-    throw fileError('unreadable', { path, reason: fileFault(cause) }, { cause })
+    throw fileError('unreadable', { path, reason: systemWords(cause) }, { cause })
   })
   if (process.geteuid === undefined || !found.isSymbolicLink()) return
   const isOwn = found.uid === process.geteuid() || ((mode & 0o022) === 0 && found.uid === uid)

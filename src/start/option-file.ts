@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { fileFault, invalidFlag } from '../base/errors.ts'
+import { invalidFlag } from '../base/errors.ts'
+import { systemWords } from '../base/system-words.ts'
 import { startProblem } from './problems.ts'
 
 /** The text of the file that an option names. Throws AppError if it cannot be read. */
@@ -7,6 +8,6 @@ export function optionFile(flag: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw invalidFlag(flag, startProblem('unreadable', { path, reason: fileFault(cause) }), { cause })
+    throw invalidFlag(flag, startProblem('unreadable', { path, reason: systemWords(cause) }), { cause })
   }
 }

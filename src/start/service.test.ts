@@ -48,7 +48,11 @@ it('does not start with accepted findings, which nothing would read', async () =
 })
 
 it.each<[what: string, text: string | undefined, words: RegExp]>([
-  ['is not there', undefined, /^--own-profile: .*own\.json could not be read: there is no such file or folder$/],
+  [
+    'is not there',
+    undefined,
+    /^--own-profile: .*own\.json could not be read: there is no such file or folder \(ENOENT\)$/,
+  ],
   [
     'is wrong',
     '{"name": "own",\n"rules": []}',

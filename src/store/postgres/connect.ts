@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect } from 'kysely'
-import type pg from 'pg'
+import pg from 'pg'
 import { raced, sleep } from '../../base/deadline.ts'
 import { AppError, codeOf, messageOf } from '../../base/errors.ts'
 import { once, onceUnlessFailed } from '../../base/share-work.ts'
@@ -97,6 +97,20 @@ export async function openDatabase(settings: DatabaseSettings, signal: AbortSign
     throw error instanceof AppError ? error : notConnected(settings, error)
   }
   return { db: kyselyOn(pool), pool, close }
+}
+
+/** Time that a server has to take a connection that is only tried, ms. */
+const TRY_MS = 3_000
+
+/** Connects once, and changes nothing. Rejects with the error of the driver. */
+export async function tryConnection(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: TRY_MS })
+  client.on('error', () => {}) // one that ends meanwhile
+  try {
+    await client.connect()
+  } finally {
+    await client.end().catch(() => {})
+  }
 }
 
 /** A file system that is full or read-only is no database that comes back by itself. */
