@@ -19,6 +19,7 @@ import {
   REFUSED_BECAUSE,
   SENDER_CALLOUT,
   sentencesOf,
+  speaksOfUs,
   withoutAsides,
   withoutEnd,
 } from './sentences.ts'
@@ -76,8 +77,8 @@ export function classify({ stage, reply, provider, parties = {} }: Answered): Ve
     return withRetry({ reason, by: 'text', ...(detail && { detail }), ...(restsHost && { restsHost }) }, reply)
   }
   const reason = reasonByCode({ stage, reply, about })
-  if (reason)
-    return withRetry({ reason: namesUs(marked) || isOurName(marked) ? ofUs(reason) : reason, by: 'code' }, reply)
+  const isUs = namesUs(marked) || speaksOfUs(marked) || isOurName(marked)
+  if (reason) return withRetry({ reason: isUs ? ofUs(reason) : reason, by: 'code' }, reply)
   return withRetry({ reason: reasonByStage(stage, reply.code), by: 'stage' }, reply)
 }
 

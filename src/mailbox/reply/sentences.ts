@@ -85,7 +85,7 @@ const BRACKETED_SUBJECT =
 
 /** A mark of ours in brackets, behind the word of a client, or as a client's name with its address. */
 const ASIDE =
-  /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|\b(?:from|by|client|connections?|via|through|(?<=[\p{L}\d)\]>]\s)(?<!\b(?:the|your|la|l'|su|tu|sua|seu|votre|ihre|deine|il)\s)ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:(?<!\p{L})(?:от|с|из)|から|来自)\s?<?US(?:-IP)?\b/gu
+  /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|(?<!\b(?:postfach|konto|mailbox|adresse|casella|account|indirizzo|postvak|postbus) )\b(?:from|by|client|connections?|via|through|(?<=[\p{L}\d)\]>]\s)(?<!\b(?:the|your|la|l'|su|tu|sua|seu|votre|ihre|deine|il)\s)ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:(?<!\p{L})(?:от|с|из)|から|来自)\s?<?US(?:-IP)?\b/gu
 /** A relay sentence names the client. */
 const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|\bnot relay(?:ing)?\b/
 
@@ -126,6 +126,10 @@ export function namesUs(sentence: string): boolean {
 
 /** Whether a text is one of our names and nothing else, so that its code is about us. */
 export const isOurName = (marked: string): boolean => /\bUS\b/.test(marked) && !/\p{Ll}{2}|\p{Lo}|ASKED/u.test(marked)
+
+/** Whether a text has one of our names outside of brackets, and not the asked mailbox. */
+export const speaksOfUs = (marked: string): boolean =>
+  !marked.includes('ASKED') && marked.replace(/[([]<?US[^()[\]]{0,80}[)\]]/g, '').includes('US')
 
 /** Too many recipients that do not exist were asked for. */
 export const FAILED_RECIPIENTS =

@@ -44,7 +44,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     space: 'speicher\\w{0,12}',
     off: 'gesperrt|deaktiviert|inaktiv|gekundigt|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv|ruht\\b',
     gone: 'gelo(?:e)?scht|entfernt|aufgegeben|aufgehoben',
-    room: 'kein(?:en)? (?:freie[rn]? )?(?:platz|speicher\\w{0,5}) (?:mehr|frei|vorhanden)|quillt',
+    room: 'kein(?:en)? (?:freie[rn]? )?(?:platz|speicher\\w{0,5}) (?:mehr|frei|vorhanden|im (?:postfach|konto))|quillt',
     nobody:
       'niemand\\w{0,2}\\b.{0,40}\\b(?:namen?|hei(?:ss|ß)t|adresse|erreich\\w{2,4}|hier|bekannt)|(?:namen?|adresse|hier|kennen)\\b.{0,40}\\bniemand|kein anschluss unter|ausgeschieden|arbeitet\\b.{0,20}\\bnicht mehr|nicht mehr (?:bei uns|beschaftigt|im (?:haus|unternehmen))|(?:unternehmen|firma) verlassen',
   },
