@@ -9,7 +9,7 @@ type Max = { max: number }
 export const monitorError = errorsOf('monitor', {
   invalid_parameter: {
     profile: ({ text, known }: { text: string; known: readonly string[] }, say) =>
-      say(valueProblem('choice', { text, known })),
+      `profile: ${say(valueProblem('choice', { text, known }))}`,
     no_mail: () => 'this service cannot send mail: its operator must set --smtp-url and --notify-from',
     no_public_url: () =>
       'an address must consent on a page of this service before it gets mail: its operator must set --public-url, or name the domain with --mail-recipients',

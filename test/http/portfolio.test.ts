@@ -198,6 +198,7 @@ describe('a portfolio', () => {
     ['colour=red', 'unknown_parameter'],
     ['policy=none,nothing', 'invalid_parameter'],
     ['changed_since=yesterday', 'invalid_parameter'],
+    ['finding=dmarc.no_recrod', 'invalid_parameter'],
   ])('?%s is %s', async (query, code) => expect((await get(`/v1/monitors?${query}`)).json().code).toBe(code))
 
   it('is counted by profiles as SQL counts it, and each count is a filter', async () => {

@@ -31,7 +31,8 @@ const idParam = textParam<string>(
   (text) => (/^acc_[\w-]{22}$/.test(text) ? parsed(text) : problem(valueProblem('id', { text, kind: 'acceptance' }))),
   { description: 'id of the accepted finding', example: exampleId.id },
 )
-const findingParam = textParam<string>(
+/** The id of one finding that exists. */
+export const findingParam = textParam<string>(
   'invalid_parameter',
   (text) =>
     severityOfFinding(text) === undefined

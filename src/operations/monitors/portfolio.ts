@@ -32,6 +32,7 @@ import {
   textParam,
 } from '../params.ts'
 import { monitorInputError, monitorProblem } from '../problems.ts'
+import { findingParam } from './accepted.ts'
 import { checkKind, EVERY, EVERY_MS, labelsOf, manySettings, readOwner, readTarget, usualConditions } from './shared.ts'
 
 const DAY_MS = 86_400_000
@@ -83,7 +84,7 @@ export const filterParams = {
   phase: wordParam(phase.options, 'phase of DMARC'),
   mta_sts: wordParam(mta_sts.options, 'with this mode of MTA-STS'),
   dnssec: wordParam(dnssec.options, 'with this state of DNSSEC'),
-  finding: lineFilter('with this finding', 100),
+  finding: { ...optional(findingParam), description: 'with this finding', group: 'answer' as const },
   profile_not_met: { ...lineFilter('with an unmet rule of', 500), choices: PROFILE_NAMES },
   accepted: { ...flagParam('with a finding that is accepted', 'answer') },
   no_reports: { ...flagParam('without a DMARC report for 30 days', 'answer') },
