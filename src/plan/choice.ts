@@ -47,7 +47,7 @@ export function waysOf(
   if (target === undefined || addresses.length === 0) {
     const freed: OverlayChange[] =
       target === undefined ? [] : [{ name: domain, type: 'CNAME', remove: true, data: target }]
-    return { none: [{ ...about, title, why, before: asked, changes: [...freed, ...silent, ...rejecting] }], mail: [] }
+    return { none: [{ title, ...about, changes: [...freed, ...silent, ...rejecting], why, before: asked }], mail: [] }
   }
   const replaced = { ...about, ...aliasReplaced(target) }
   const direct: OverlayChange[] = [

@@ -97,9 +97,9 @@ type Corrected = { readonly name: string; readonly text: string }
 
 /**
  * What stands in the place of records that make receivers return permerror, where the domain's own record alone does
- * not mend it: the record below, as its owner would correct it, the own one, ending in `~all` as no mail was refused
- * until now; of includes to move to a subdomain, that they need one lookup. `sample` stands for a record that only its owner
- * knows. Undefined if nothing is known to help.
+ * not mend it: the record below, as its owner would correct it; beside one of the domain, its own, ending in `~all`, as
+ * no mail was refused until now; of includes to move to a subdomain, records that need one lookup. `sample` stands for
+ * a record that only its owner knows. Undefined if nothing is known to help.
  */
 export function correctedBelow(
   { domain, tree, free = [] }: SpfLookup,
@@ -121,12 +121,13 @@ export function correctedBelow(
     case 'spf.loop': {
       const holder = nodesOf(tree).find((node) => node.domain === args.at)
       const cut = holder && holder !== tree ? withoutTerm(holder, String(args.term)) : undefined
-      return cut && [{ name: String(args.at), text: formatSpf(cut) }, ...own(softened(record))]
+      const isOwn = cut !== undefined && holder?.domain.endsWith(`.${domain}`)
+      return cut && [{ name: String(args.at), text: formatSpf(cut) }, ...(isOwn ? own(softened(record)) : [])]
     }
     case 'spf.include_broken':
     case 'spf.include_without_record':
       // A name that anybody could register is not for its owner to correct.
-      return name === domain || free.length > 0 ? undefined : [{ name, text: sample }, ...own(softened(record))]
+      return name === domain || free.length > 0 ? undefined : [{ name, text: sample }]
     default:
       return undefined
   }

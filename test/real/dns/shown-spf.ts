@@ -52,7 +52,12 @@ export const spfShown: readonly Shown[] = [
     [],
     FIXED,
   ),
-  spf('spf.loop', ['v=spf1 mx include:a.spf-loop.test -all'], [record('a', 'v=spf1 include:spf-loop.test -all')]),
+  spf(
+    'spf.loop',
+    ['v=spf1 mx include:a.spf-loop.test -all'],
+    [record('a', 'v=spf1 include:spf-loop.test -all')],
+    FIXED,
+  ),
   spf(
     'spf.include_without_record',
     ['v=spf1 mx include:a.spf-include-without-record.test -all'],
