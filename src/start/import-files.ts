@@ -59,9 +59,14 @@ export async function importFiles(paths: readonly string[], config: Config, setu
     const take: Take = remote === undefined ? importedBy(reports) : askedOf(remote, config.maxReport)
     const answers: ReportsImportAnswer[] = []
     let worst = 0
-    /** A fault of one file or message: the others are read. */
+    /** A fault of one file or message: the others are read. What is wrong in it stands among the refused. */
     const faultOf = (path: string) => (error: unknown) => {
       if (concernsAll(error)) throw error
+      if (error instanceof AppError && (error.code === 'bad_report' || error.code === 'payload_too_large')) {
+        const refused = [{ name: path, code: error.code, detail: error.message }]
+        answers.push({ reports: [], refused, failure_reports: 0, foreign_rows: 0 })
+        return
+      }
       complain(`mailsonde: ${printable(path, 200)}: ${printable(messageOf(error), 1_000)}`)
       worst = Math.max(worst, isOfInput(error) ? 2 : 1)
     }
