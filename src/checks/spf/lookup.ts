@@ -85,12 +85,12 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   if (records.length === 0) return found
   const mx = settled(ask(domain, 'MX')) // the MX check asks the same
   const { root, limit } = await lookupTree(ask, domain, records)
-  await readWildcards(ask, root)
   const treeAt = async (name: string): Promise<SpfNode> =>
     (await lookupTree(ask, name, (await ask(name, 'TXT')).records)).root
   const [{ free, unknown }, unnamed] = await Promise.all([
     lookupFree(ask, root),
     lookupProvider(await mx, root, treeAt),
+    readWildcards(ask, root),
   ])
   const open = unknown === undefined ? {} : { freeUnknown: unknown }
   return {
