@@ -77,5 +77,5 @@ it('expired keys are removed until none is left', async () => {
   await sql`UPDATE mailsonde.idempotency_keys SET expires_at = now() - interval '1 s'`.execute(database.db)
   while (await keys.sweep());
   const { rows } = await sql<{ n: string }>`SELECT count(*) AS n FROM mailsonde.idempotency_keys`.execute(database.db)
-  expect(rows[0]!.n).toBe('0')
+  expect(rows[0]!.n).toBe(0)
 })
