@@ -1,10 +1,10 @@
 import type { DnsRecord, Finding, Outcome, Severity } from '../checks/check.ts'
 import { severityOf } from '../checks/finding.ts'
-import { harmOf, type Situation } from '../checks/harmless.ts'
 import * as registry from '../checks/registry.ts'
 import type { CheckKey, Outcomes } from '../checks/run.ts'
 import type { SeenMail } from '../checks/seen-mail.ts'
 import { isProvidersInclude, overLimits } from '../checks/spf/index.ts'
+import { harmOf, type Situation } from './harm.ts'
 
 export const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
 

@@ -1,7 +1,7 @@
-import { type Policy, publishedPolicyOf } from './dmarc/index.ts'
-import type { CheckKey, FactSets } from './run.ts'
-import type { SeenMail, SeenStepUp } from './seen-mail.ts'
-import { spfReach } from './spf/index.ts'
+import { type Policy, publishedPolicyOf } from '../checks/dmarc/index.ts'
+import type { CheckKey, FactSets } from '../checks/run.ts'
+import type { SeenMail, SeenStepUp } from '../checks/seen-mail.ts'
+import { spfReach } from '../checks/spf/index.ts'
 
 type Situation = { readonly facts: FactSets }
 type Compared = { readonly key: CheckKey; readonly before: Situation; readonly after: Situation }

@@ -1,12 +1,12 @@
+import type { DnsRecord } from '../checks/check.ts'
+import type { Barrier, DomainContext } from '../checks/context.ts'
+import { allAddresses, notPublic } from '../checks/mx/index.ts'
+import { type CheckKey, type FactSets, isHarmless } from '../checks/run.ts'
+import type { SeenMail } from '../checks/seen-mail.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import { reverseName } from '../names/ip.ts'
 import { providerOfHost } from '../providers/index.ts'
-import type { DnsRecord } from './check.ts'
-import type { Barrier, DomainContext } from './context.ts'
-import { allAddresses, notPublic } from './mx/index.ts'
-import { type CheckKey, type FactSets, isHarmless } from './run.ts'
 import { seenObjection } from './seen-fixes.ts'
-import type { SeenMail } from './seen-mail.ts'
 
 /** A domain as it is, or with a fix: the facts of all checks and the resulting context. */
 export type Situation = { readonly facts: FactSets; readonly context: DomainContext }

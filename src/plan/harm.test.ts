@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { LabNode, LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
+import type { DnsRecord } from '../checks/check.ts'
+import { type CheckKey, judgeFacts, lookupFacts } from '../checks/run.ts'
 import { domain } from '../names/domain.ts'
-import type { DnsRecord } from './check.ts'
-import { harmOf } from './harmless.ts'
-import { type CheckKey, judgeFacts, lookupFacts } from './run.ts'
+import { harmOf } from './harm.ts'
 
 const A = domain('a.example')
 const HOSTS: LabZone = {
