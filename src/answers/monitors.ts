@@ -198,6 +198,10 @@ export const monitorImportAnswer = z.strictObject({
   unchanged: z.int(),
   bad_rows: z.array(z.strictObject({ line: z.int(), reason: z.string() })),
   bad_rows_left_out: z.int().optional(),
+  ignored_columns: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'columns of the list that say nothing about a monitor: what is in them is not stored' }),
   dry_run: z.boolean(),
   changes: z
     .array(z.strictObject({ line: z.int(), target: z.string(), change: z.string() }))

@@ -31,7 +31,7 @@ export type ImportRow = {
   readonly when: readonly string[]
 } & { readonly [Column in ImportedColumn]?: MonitorRow[Column] }
 
-export type ImportCounts = Omit<MonitorImport, 'bad_rows' | 'bad_rows_left_out' | 'dry_run'>
+export type ImportCounts = Omit<MonitorImport, 'bad_rows' | 'bad_rows_left_out' | 'ignored_columns' | 'dry_run'>
 
 export type ManyEdit = Parameters<Portfolio['change']>[1]
 

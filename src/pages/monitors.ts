@@ -281,13 +281,21 @@ async function importList(parts: Parts, visit: Visit): Promise<PageAnswer> {
   }
   const by = { ...visit.by, upload: { octets: pieces(), contentType: 'text/csv' } }
   const given = await parts.execute(parts.operation('monitors import'), isSure ? {} : { dry_run: 'true' }, by)
-  const { created, updated, unchanged, bad_rows: bad, changes = [] } = ownAnswer(monitorImportAnswer, given.answer)
+  const {
+    created,
+    updated,
+    unchanged,
+    bad_rows: bad,
+    ignored_columns: ignored = [],
+    changes = [],
+  } = ownAnswer(monitorImportAnswer, given.answer)
   const words = `${isSure ? 'Added' : 'To add'}: ${created}. ${isSure ? 'Changed' : 'To change'}: ${updated}. As they are: ${unchanged}. Rows that cannot be read: ${bad.length}.`
   const shown = changes.slice(0, 100)
   return pageOf(parts, visit, {
     title: 'Import of monitors',
     main: html`<main id="main" tabindex="-1"><p class="back"><a href="/monitors">← Monitors</a></p><h1>Import of monitors</h1>
 <p${isSure && html` class="notice"`}>${words}</p>
+${ignored.length > 0 && html`<p>Columns that are not stored: ${ignored.join(', ')}.</p>`}
 ${bad.length > 0 && html`<ul>${bad.slice(0, 100).map(({ line, reason }) => html`<li>Line ${String(line)}: ${reason}</li>`)}</ul>`}
 ${shown.length > 0 && html`<table><caption>${changes.length > shown.length ? `The first ${shown.length} of ${counted(changes.length, 'change')}` : counted(changes.length, 'change')}</caption><thead><tr><th scope="col" class="number">Line</th><th scope="col">Target</th><th scope="col">Change</th></tr></thead><tbody>${shown.map(({ line, target, change }) => html`<tr><td class="number">${String(line)}</td><td><code>${target}</code></td><td>${change}</td></tr>`)}</tbody></table>`}
 ${

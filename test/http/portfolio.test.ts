@@ -118,6 +118,10 @@ describe('an import', () => {
     expect(changes?.[0]).toEqual({ line: 2, target: 'reject0.example', change: 'create' })
     expect(await targetsOf('')).toEqual([])
   })
+  it('names the columns that it does not store', async () => {
+    const told = await imported('Domain;Lables;owner\nreject0.example;law;', { query: 'dry_run=true' })
+    expect(told).toMatchObject({ created: 1, ignored_columns: ['lables'] })
+  })
   it('creates monitors, and again changes nothing', async () => {
     expect(await imported(LIST)).toMatchObject({ created: 29, updated: 0, unchanged: 0 })
     expect(await imported(LIST)).toMatchObject({ created: 0, updated: 0, unchanged: 29 })

@@ -8,6 +8,7 @@ import {
 import { AppError } from '../../base/errors.ts'
 import { isJsonRecord } from '../../base/json.ts'
 import { parsed, problem } from '../../base/problem.ts'
+import { printable } from '../../base/text.ts'
 import { parseDuration } from '../../base/time.ts'
 import { valueProblem } from '../../base/value-problems.ts'
 import { monitorSummaryDocument } from '../../documents/monitors.ts'
@@ -263,13 +264,14 @@ export const monitorsImport = defineOperation({
   deadlineMs: 120_000,
   uses: ['monitors'],
   run: async (ctx, { monitors }, { kind, every = EVERY_MS, dry_run }) => {
-    const { rows, bad } = await rowsOf(ctx, kind)
+    const { rows, bad, ignored } = await rowsOf(ctx, kind)
     const counts = await (await monitors()).importRows(rows, { everyMs: every, isDryRun: dry_run }, ownerOf(ctx))
     const { changes, ...rest } = counts
     return ok({
       ...rest,
       bad_rows: bad.slice(0, MOST_BAD_ROWS),
       ...(bad.length > MOST_BAD_ROWS && { bad_rows_left_out: bad.length - MOST_BAD_ROWS }),
+      ...(ignored.length > 0 && { ignored_columns: ignored }),
       dry_run,
       ...(changes && { changes }),
     })
@@ -277,19 +279,28 @@ export const monitorsImport = defineOperation({
 })
 
 type Cells = Readonly<Record<string, unknown>>
+/** The columns beside that of the domains. */
+const COLUMNS: readonly string[] = ['kind', 'name', 'labels', 'owner', 'note', 'every']
 type BadRow = { readonly line: number; readonly reason: string }
 
 /** Reads the whole list before anything is stored. A bad row is told with its line and ends no other. */
 async function rowsOf(
   ctx: Call,
   kind: string,
-): Promise<{ readonly rows: readonly ImportRow[]; readonly bad: readonly BadRow[] }> {
+): Promise<{
+  readonly rows: readonly ImportRow[]
+  readonly bad: readonly BadRow[]
+  readonly ignored: readonly string[]
+}> {
   const upload = uploadOf(ctx)
   const rows: ImportRow[] = []
   const bad: BadRow[] = []
   let header: readonly string[] = []
+  let ignored: readonly string[] = []
   const found = (layout: Layout): void => {
-    if (layout.format === 'csv') header = (layout.header ?? []).map((name) => name.trim().toLowerCase())
+    if (layout.format !== 'csv') return
+    header = (layout.header ?? []).map((name) => name.trim().toLowerCase())
+    ignored = header.filter((name, place) => place !== layout.index && name !== '' && !COLUMNS.includes(name))
   }
   const list = readList(upload.octets, { ...upload, kind: 'check', bounds: { maxUpload: MAX_OCTETS }, found })
   for await (const row of list) {
@@ -298,7 +309,7 @@ async function rowsOf(
     if ('reason' in read) bad.push(read)
     else rows.push(read)
   }
-  return { rows, bad }
+  return { rows, bad, ignored: ignored.slice(0, MOST_BAD_ROWS).map((name) => printable(name, 60)) }
 }
 
 function readRow(
