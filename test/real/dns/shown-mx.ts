@@ -26,6 +26,7 @@ const ptr = (
  */
 export const mxShown: readonly Shown[] = [
   { id: 'mx.no_domain', at: 'missing.test' },
+  { id: 'mx.reverse_zone', at: '53.45.in-addr.arpa' },
   { id: 'mx.none', zone: zoneOf({ mx: [], spf: [] }), ...FIXED },
   { id: 'mx.null_missing', zone: [record('@', 'v=spf1 -all'), record('_dmarc', 'v=DMARC1; p=reject')], fixed: true },
   { id: 'mx.null', at: 'parked.test' },
