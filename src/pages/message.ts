@@ -1,4 +1,4 @@
-import type { MessageResult } from '../answers/message.ts'
+import type { BounceAnswer, MessageResult } from '../answers/message.ts'
 import { only } from '../base/at-most.ts'
 import { ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
@@ -52,13 +52,9 @@ ${receiverForm(visit, result, octets, given)}${rendered(htmlBlocks(document.bloc
   }
 }
 
-/** The domains that a message or a reply is about, each with the way to its plan. */
+/** The domains that a message or a bounce is about, each with the way to its plan. */
 function domainLinks(answer: MessageResult): Html | undefined {
-  const words = 'bounce' in answer ? answer.bounce.recipients.slice(0, 1).map(({ text }) => text) : []
-  const named = words.flatMap(
-    (text) => text.match(/(?<![\w@/.:-])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,24}(?![\w@/.:-]\w)/gi) ?? [],
-  )
-  const domains = 'bounce' in answer ? named : [answer.from.domain ?? '']
+  const domains = 'bounce' in answer ? domainsOfBounce(answer.bounce) : [answer.from.domain ?? '']
   const shown = new Set(
     domains.flatMap((one) => {
       const read = parseDomain(one)
@@ -68,6 +64,15 @@ function domainLinks(answer: MessageResult): Html | undefined {
   return shown.size === 0
     ? undefined
     : html`<div class="actions">${[...shown].slice(0, 2).map((domain) => html`<a class="button" href="${domainPath(domain)}">Check ${domain}</a>`)}</div>`
+}
+
+/** Of the sender or the recipient, where the cause is one of these, and those that the reply names. */
+function domainsOfBounce({ recipients: [first], returned }: BounceAnswer['bounce']): readonly string[] {
+  const { about, address = null, text = '' } = first ?? {}
+  const isSender = about === 'sender_domain' || about === 'sender_address'
+  const cause = isSender ? returned?.from : about === 'recipient_domain' ? address : undefined
+  const [, domain = ''] = /@([^\s<>@]+)>?\s*$/.exec(cause ?? '') ?? []
+  return [domain, ...(text.match(/(?<![\w@/.:-])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,24}(?![\w@/.:-]\w)/gi) ?? [])]
 }
 
 /** Maximum size of a message that waits in the page for its receiver to be named, octets. */

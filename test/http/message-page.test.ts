@@ -54,3 +54,38 @@ Received: from mx.b.example ([45.53.9.1]) by f.c.example with ESMTP id 2; Fri, 2
     /mx\.b\.example wrote that 45\.53\.1\.1 delivered this\. <button name="ip" value="45\.53\.1\.1"/,
   )
 })
+
+it.each<[what: string, words: string, domain: string]>([
+  ['the sender', '550 5.7.26 This mail is unauthenticated: the SPF check of the sender domain failed', 'sender-co.com'],
+  ['the recipient', '550 5.1.2 Host or domain name not found: no MX', 'recipient-co.com'],
+])('leads from a bounce to the domain that it is about: %s', async (_, words, domain) => {
+  const text = `From: MAILER-DAEMON@mx.host-co.com (Mail Delivery System)
+To: joe@sender-co.com
+Subject: Undelivered Mail Returned to Sender
+Content-Type: multipart/report; report-type=delivery-status; boundary=b
+
+--b
+Content-Type: text/plain
+
+I'm sorry to have to inform you that your message could not be delivered.
+--b
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; mx.host-co.com
+
+Final-Recipient: rfc822; ann@recipient-co.com
+Action: failed
+Status: ${words.slice(4, words.indexOf(' ', 4))}
+Diagnostic-Code: smtp; ${words}
+--b
+Content-Type: message/rfc822
+
+From: Joe <joe@sender-co.com>
+To: ann@recipient-co.com
+Subject: Hello
+
+Hello
+--b--
+`
+  expect(await sent({ text })).toContain(`>Check ${domain}</a>`)
+})
