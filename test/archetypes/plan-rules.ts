@@ -271,7 +271,8 @@ function readPolicy(texts: readonly string[]): Policy | undefined {
   const records = texts.filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text))
   if (records.length !== 1) return undefined
   const names = records[0]!.split(';').flatMap((tag) => /^\s*(\w+)\s*=/.exec(tag)?.[1]?.toLowerCase() ?? [])
-  if (new Set(names).size < names.length) return undefined // RFC 6376 §3.2
+  // An invalid list (RFC 6376 §3.2) has no policy; the walk discards records of another version alone (RFC 9989 §4.10).
+  if (new Set(names).size < names.length) return { p: [0, 0], sp: [0, 0] }
   const tags = new Map(
     records[0]!.split(';').map((tag) => {
       const at = tag.indexOf('=')
