@@ -48,6 +48,8 @@ function mixedOf(rows: readonly DomainCase[], id: string, kind: Kind): DomainCas
   const parts = ofParts(at)
   const zone: Record<string, WrittenNode> = {}
   const add = (name: string, type: string, value: WrittenNode[string]): void => {
+    const node = zone[name]
+    if (node && 'CNAME' in node !== (type === 'CNAME')) return // nothing stands beside an alias (RFC 1034 §3.6.2)
     zone[name] = { ...zone[name], [type]: value }
   }
   rows.forEach((row, part) => {
