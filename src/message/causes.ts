@@ -375,8 +375,8 @@ function withDecodedParts(mail: Mail): Buffer | undefined {
 }
 
 /**
- * Lines that a mailbox in mbox form escaped (`>From `), a byte order mark or empty lines that a program added, and dots that a broken client doubled or lost (RFC 5321
- * §4.5.2).
+ * Lines that a mailbox in mbox form escaped (`>From `), a byte order mark or empty lines that a program added, and dots
+ * that a broken client doubled or lost (RFC 5321 §4.5.2).
  */
 function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
   const text = body.toString('latin1')

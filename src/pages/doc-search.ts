@@ -108,7 +108,10 @@ export function searchDocs(texts: Texts, query: string): readonly Found[] {
 
 const sumOf = (all: readonly number[]): number => all.reduce((sum, one) => sum + one, 0)
 
-/** A term as it is found at the beginning of words: "drifts" finds "drift" too, "upgrade" "upgrading"; three letters are a whole word. */
+/**
+ * A term as it is found at the beginning of words: "drifts" finds "drift" too, "upgrade" "upgrading"; three letters are
+ * a whole word.
+ */
 const formsOf = (term: Term): RegExp => {
   const forms = term.map((word) =>
     word.length < 4

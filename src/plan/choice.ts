@@ -13,8 +13,8 @@ type Ways = { readonly none: readonly Draft[]; readonly mail: readonly Draft[] }
 /**
  * The two ways of an organizational domain with nothing that says whether it has mail (no MX, no SPF and no DKIM key):
  * one with an address, whatever its DMARC record says, one without an address that lets all mail as the domain be
- * rejected, and one that is an alias, beside which no record can stand (RFC 1034 §3.6.2): a live one is replaced first. Without mail it
- * has three records, in one step. Undefined for others.
+ * rejected, and one that is an alias, beside which no record can stand (RFC 1034 §3.6.2): a live one is replaced first.
+ * Without mail it has three records, in one step. Undefined for others.
  */
 export function waysOf(
   domain: string,

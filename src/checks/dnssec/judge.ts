@@ -48,8 +48,8 @@ export function dnssecState(facts: DnssecFacts): DnssecState {
 /**
  * `pass`: signed and validated; `warn`: not signed, or signed without effect; `fail`: bogus, or a DS record that
  * matches no key, so that validating receivers do not see the domain; `unknown`: no answer either way, or a resolver
- * that is not trusted; `not_applicable`: there is no such zone,
- * or an unsigned reverse zone. It never costs points.
+ * that is not trusted; `not_applicable`: there is no such zone, or it is an unsigned reverse zone. It never costs
+ * points.
  */
 export function judgeDnssec(facts: DnssecFacts, context: DomainContext): Outcome<DnssecFacts> {
   const state = dnssecState(facts)

@@ -90,7 +90,7 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   const [{ free, unknown }, unnamed] = await Promise.all([
     lookupFree(ask, root),
     lookupProvider(await mx, root, treeAt),
-    readWildcards(ask, root),
+    readWildcards(ask, root), // last: the others read the tree as it was published
   ])
   const open = unknown === undefined ? {} : { freeUnknown: unknown }
   return {

@@ -89,7 +89,10 @@ const ASIDE =
 /** A relay sentence names the client. */
 const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|\bnot relay(?:ing)?\b/
 
-/** What a host or an address of ours is called without its name: "your" with a word for a mailbox, an account or a domain. */
+/**
+ * What a host or an address of ours is called without its name: "your" with a word for a mailbox, an account or a
+ * domain.
+ */
 const OURS = new RegExp(
   [
     "\\b(?:your|the sending|the sender's) (?:(?!to |for |at |of |message )[a-z'-]{1,16} ){0,2}(?:address(?! book)|domain|mailbox|account|user|storage|provider|host|machine|network)\\b",

@@ -268,7 +268,10 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   },
 }
 
-/** One pattern of all languages that write something. Words in Latin letters begin at a boundary; others have shorter gaps. */
+/**
+ * One pattern of all languages that write something. Words in Latin letters begin at a boundary; others have shorter
+ * gaps.
+ */
 const inAll = (write: (words: Words, gap: string) => readonly (string | undefined)[]): RegExp =>
   new RegExp(
     Object.values(LANGUAGES)
