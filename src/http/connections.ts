@@ -161,8 +161,14 @@ export function boundedServer(
   const server = createServer(options, arrived)
   server.maxConnections = bounds.maxConnections
   endInTurns(server, bounds.maxInTurn)
-  // Connections without a request make room for the next one.
-  server.on('drop', () => server.closeIdleConnections())
+  // Connections without a request make room for the next one. Looking for them costs a step for each connection: a flood
+  // of dropped ones makes it once in a sweep.
+  let madeRoomAtMs = Number.NEGATIVE_INFINITY
+  server.on('drop', () => {
+    if (now() - madeRoomAtMs < SWEEP_MS) return
+    madeRoomAtMs = now()
+    server.closeIdleConnections()
+  })
   const timer = setInterval(() => sweep(busy, bounds, now()), SWEEP_MS).unref()
   server.once('close', () => clearInterval(timer))
   return server
