@@ -6,7 +6,7 @@ import { formatMarkdown } from './markdown/markdown.ts'
 import { percents, reportsDocument, reportsPolicyDocument } from './reports.ts'
 
 it.each([
-  ['unknown', 'open 1 sender is not known'],
+  ['unknown', 'open 1 sender is not judged yet'],
   ['authorized', 'good Nothing to do'],
 ] as const)('a sender that is %s, and no advice', (verdict, badge) => {
   const example = exampleOf(reportsShow)
@@ -16,12 +16,12 @@ it.each([
   expect(first?.kind === 'conclusion' && `${first.conclusion.mark} ${first.conclusion.badge}`).toBe(badge)
 })
 
-it('an unknown sender that a policy would affect has a word on what to do first', () => {
+it('of an unknown sender that a policy would affect and about which nothing is asked, too little is known', () => {
   const example = exampleOf(reportsPolicy)
   const [first] = example.affected
   const { to_do: _, ...rest } = first!
   const answer = { ...example, affected: [{ ...rest, verdict: 'unknown' as const }] }
-  expect(formatMarkdown(reportsPolicyDocument(answer, '1'))).toContain('Say whether it is yours.')
+  expect(formatMarkdown(reportsPolicyDocument(answer, '1'))).toContain('nothing yet: too little is known of it')
 })
 
 describe('shares of one whole that stand beside each other', () => {

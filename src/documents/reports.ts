@@ -44,9 +44,10 @@ const VERDICTS: Readonly<Record<SenderVerdict, Marked>> = {
   unknown: { mark: 'open', text: 'unknown' },
 }
 
+/** What is written where there is nothing to do. Of an unknown sender it is asked whose it is, unless too little is known. */
 const TO_DO: Readonly<Partial<Record<SenderVerdict, string>>> = {
   authorized: '',
-  unknown: 'Say whether it is yours.',
+  unknown: 'nothing yet: too little is known of it',
 }
 
 const mails = (count: number): string => `${grouped(count)} ${count === 1 ? 'message' : 'messages'}`
@@ -152,7 +153,7 @@ function conclusionOf(answer: ReportsAnswer): Block {
     advice.length > 0
       ? ['warn', counted(advice.length, 'sender to look at', 'senders to look at')]
       : unknown > 0
-        ? ['open', counted(unknown, 'sender is not known', 'senders are not known')]
+        ? ['open', counted(unknown, 'sender is not judged yet', 'senders are not judged yet')]
         : ['good', 'Nothing to do']
   return conclude(domain, mark, badge, `${words.join(', ')}.`, [
     [`${mails(messages)} from ${from} to ${to}, by ${counted(reports, 'report')}.`],

@@ -219,9 +219,12 @@ async function say(parts: Parts, { form, by, params }: Visit): Promise<PageAnswe
   return { to: reportsPath(params.domain) }
 }
 
-/** Senders that nothing names as the domain's own, or as somebody else's: the visitor can say. */
+/**
+ * Senders of which it is asked whose they are (`to_do` of an unknown one): not what is the domain's own, nor what sent
+ * only a few messages.
+ */
 function yoursPart(visit: Visit, domain: string, senders: readonly ReportSenderAnswer[]): Html {
-  const unknown = senders.filter(({ verdict, said }) => verdict === 'unknown' && !said)
+  const unknown = senders.filter(({ verdict, said, to_do }) => verdict === 'unknown' && !said && to_do !== undefined)
   if (unknown.length === 0) return html``
   return html`<h2 id="yours">Is it yours?</h2><ul class="rows-of">${unknown
     .slice(0, MOST_ASKED)

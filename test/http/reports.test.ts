@@ -23,6 +23,8 @@ const world = labWorld(
     '1.5.53.45.in-addr.arpa': { PTR: ['mail.a.example'] },
     'mail.a.example': { A: ['45.53.5.1'] },
     'b.example': {},
+    'm.example': { MX: [[10, 'mx.m.example']] },
+    'mx.m.example': { A: ['45.53.7.1'] },
   },
   { now: () => NOW },
 )
@@ -427,7 +429,9 @@ describe('whose a sender is', () => {
     })
     const headers = { ...html, cookie: cookieOf(loggedIn['set-cookie']) }
     const { body } = await app.inject({ url: '/reports/a.example', headers })
-    expect(body).toContain('Is it yours?')
+    // Of so few messages it is not asked; the buttons are beside the evidence.
+    expect(body).not.toContain('Is it yours?')
+    expect(body).toContain('It is ours')
     const token = tokenIn(body)
     const press = (ours: string) =>
       app.inject({
@@ -442,6 +446,28 @@ describe('whose a sender is', () => {
     await press('null')
     expect(await listed(news)).toMatchObject({ verdict: 'unknown' })
   })
+})
+
+it('the page of a domain asks about strangers, and not about its own mail host', async () => {
+  const host: LabRow = { address: '45.53.7.1', count: 4, envelope: 'm.example' }
+  const stranger: LabRow = { address: '45.98.0.1', count: 30, envelope: 'm.example' }
+  for (const day of [16, 17, 18, 19]) {
+    const begin = Date.UTC(2026, 10, day) / 1_000
+    // One reporter, on one day: too little for a verdict about the host.
+    const rows = day === 19 ? [host, stranger] : [stranger]
+    expect(await post(report({ domain: 'm.example', id: `m${day}`, begin, rows }))).toMatchObject({ status: 200 })
+  }
+  const { data } = (await get('/v1/reports/senders?domain=m.example&today=false')).body
+  expect(data.map(({ name, verdict }: { name: string; verdict: string }) => [name, verdict])).toEqual([
+    ['unknown senders in 45.98.0.0/24', 'unknown'],
+    ['mx.m.example (your mail host)', 'unknown'],
+  ])
+  const page = await app.inject({
+    url: '/reports/m.example',
+    headers: { accept: 'text/html', authorization: 'Bearer all' },
+  })
+  const asked = /<h2 id="yours">.*?<\/ul>/s.exec(page.body)?.[0] ?? ''
+  expect([asked.includes('45.98.0.0/24'), asked.includes('mx.m.example')]).toEqual([true, false])
 })
 
 describe('what comes by mail', () => {
