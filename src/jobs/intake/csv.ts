@@ -32,7 +32,13 @@ const DELIMITER_SAMPLE = 16_384
 const DELIMITERS = [',', ';', '\t', '|'] as const
 
 /** The layout of a CSV list, detected in its first part and used for the following parts. */
-export type CsvLayout = { readonly format: 'csv'; readonly delimiter: string } & Omit<Columns, 'titles'> & Counted
+export type CsvLayout = {
+  readonly format: 'csv'
+  readonly delimiter: string
+  /** Each record is in quotes as a whole: a CSV that was pasted into one column of a spreadsheet. */
+  readonly isWrapped?: true
+} & Omit<Columns, 'titles'> &
+  Counted
 
 /**
  * The rows of a streamed CSV list (RFC 4180; any line end, any of four delimiters, stray quotes are kept), those of a
@@ -48,17 +54,20 @@ export async function* csvRows(
   const { held: start, whole } = await headOf(text, DELIMITER_SAMPLE)
   const sample = start.join('').slice(0, 4 * DELIMITER_SAMPLE)
   const declared = about.layout ? null : DECLARATION.exec(sample)
-  const delimiter = about.layout?.delimiter ?? declared?.[1] ?? delimiterOf(sample)
-  const records = declared
+  const wrapped = about.layout ? undefined : wrappedDelimiter(sample)
+  const isWrapped = wrapped !== undefined || about.layout?.isWrapped === true
+  const delimiter = about.layout?.delimiter ?? wrapped ?? declared?.[1] ?? delimiterOf(sample)
+  const split = declared
     ? csvRecords(without(whole, declared[0].length), delimiter, about.firstLine + 1, held)
     : csvRecords(whole, delimiter, about.firstLine, held)
+  const records = isWrapped ? unwrapped(split, delimiter) : split
   const read = about.layout ? { first: [], layout: about.layout } : await beginOf(records, delimiter, about)
   const { first, layout, fault } = read
   if (!layout) {
     if (fault) throw fault.error
     return
   }
-  if (!about.layout) found(layout)
+  if (!about.layout) found(isWrapped ? { ...layout, isWrapped } : layout)
   const rows = (some: readonly CsvRecord[]): readonly IntakeRow[] =>
     some.flatMap((record) => rowsOfRecord(about.kind, record, layout))
   if (first.length > 0) yield rows(first)
@@ -76,6 +85,37 @@ async function* without(text: AsyncIterable<string>, count: number): AsyncIterab
     if (piece.length > left) yield piece.slice(left)
     left = Math.max(0, left - piece.length)
   }
+}
+
+/**
+ * The delimiter within records that are each in quotes as a whole; undefined where they are not. Each line has as many
+ * of it, and at most one address: several in one cell stay together.
+ */
+function wrappedDelimiter(start: string): string | undefined {
+  const lines = wholeLines(start.replace(DECLARATION, ''))
+  if (lines.length < 2 || !lines.every((line) => WRAPPED.test(line) && line.split('@').length <= 2)) return undefined
+  const inside = lines.map((line) => line.slice(1, -1).replaceAll('""', '"'))
+  const delimiter = delimiterOf(inside.join('\n'))
+  const counts = new Set(inside.map((line) => line.replace(/"[^"]*"/g, '').split(delimiter).length))
+  return counts.size === 1 && !counts.has(1) ? delimiter : undefined
+}
+/** A line that is one quoted cell, without an address in brackets behind its name. */
+const WRAPPED = /^"(?:[^"<]|"")*"$/
+
+/** The records in the single cells of records. */
+function unwrapped(
+  records: AsyncIterable<readonly CsvRecord[]>,
+  delimiter: string,
+): AsyncIterable<readonly CsvRecord[]> {
+  const inside = (record: CsvRecord): CsvRecord => {
+    const [one, ...others] = record.cells
+    const cells = others.length > 0 ? undefined : csvReader(delimiter, record.line).take(`${one}\n`)[0]?.cells
+    return cells ? { ...record, cells } : record
+  }
+  async function* all(): AsyncIterable<readonly CsvRecord[]> {
+    for await (const some of records) yield some.map(inside)
+  }
+  return resumable(all())
 }
 
 type Fault = { readonly error: unknown }
@@ -219,16 +259,20 @@ const RULE = /^[\s|+:=-]*--[\s|+:=-]*$/
  * of the delimiters, with at most one address in a line.
  */
 function isTable(start: string): boolean {
-  const all = start.split(/\r\n|\r|\n/)
-  // The last line may go on.
-  const whole = start.length < DELIMITER_SAMPLE ? all : all.slice(0, -1)
-  const lines = whole.filter((line) => line.trim() !== '' && !RULE.test(line)).slice(0, 20)
+  const lines = wholeLines(start)
   const most = Math.max(0, ...lines.map((line) => line.split('@').length - 1))
   if (lines.length < 2 || most !== 1 || CHAT_LINE.test(lines[0]!)) return false
   const rows = lines.filter((line, i) => i === 0 || line.includes('@'))
   return DELIMITERS.some(
     (one) => lines[0]!.includes(one) && new Set(rows.map((line) => line.split(one).length)).size === 1,
   )
+}
+
+/** The first 20 lines that are neither blank nor drawn. The last one of the sample may go on, and is left out. */
+function wholeLines(start: string): readonly string[] {
+  const all = start.split(/\r\n|\r|\n/)
+  const whole = start.length < DELIMITER_SAMPLE ? all : all.slice(0, -1)
+  return whole.filter((line) => line.trim() !== '' && !RULE.test(line)).slice(0, 20)
 }
 
 const JSON_LIST = /^\s*\{\s*"items"\s*:\s*\[/

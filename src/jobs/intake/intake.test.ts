@@ -114,6 +114,16 @@ describe('CSV', () => {
   })
 
   it.each<[string, string | Uint8Array, string[]]>([
+    [
+      'a CSV that was pasted into one column of a spreadsheet',
+      '"E-Mail;Name;Nr"\r\n"ann@a.example;""Ode; Ann"";1"\r\n"bob@a.example;Bob;2"\r\n',
+      ['2 ann@a.example', '3 bob@a.example'],
+    ],
+    [
+      'several addresses in the quoted cells of one column',
+      '"a@a.example, b@a.example"\n"c@a.example, d@a.example"',
+      ['1.1 a@a.example', '1.2 b@a.example', '2.1 c@a.example', '2.2 d@a.example'],
+    ],
     ['sep= before a header', 'sep=;\r\nName;E-Mail\r\nJoe;a@a.example\r\n', ['3 a@a.example']],
     ['sep= in quotes', '"sep=\t"\r\nName\tEmail\r\nJoe\ta@a.example', ['3 a@a.example']],
     ['sep= without a header', 'SEP=|\nJoe|a@a.example', ['2 a@a.example']],
