@@ -636,7 +636,8 @@ describe('JSON', () => {
         fc.array(fc.string({ unit: 'binary' })),
         fc.integer({ min: 1, max: 50 }),
         async (texts, size) => {
-          const items = texts.map((text) => `${text.replaceAll('\uFFFD', '')}x`.trim())
+          // Invisible characters of all kinds are taken away at the ends alone.
+          const items = texts.map((text) => `x${text.replaceAll('\uFFFD', '')}x`)
           const { rows } = await read(JSON.stringify({ items }), json, size)
           expect(rows.map((row) => row.ok && row.input)).toEqual(items)
         },
