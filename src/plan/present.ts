@@ -5,8 +5,8 @@ import { presentFinding, severityOrder } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import { CHECK_KEYS } from '../checks/run.ts'
 import { textKind } from '../net/dns/text-kind.ts'
-import type { Plan } from './plan.ts'
 import type { Snapshot } from './snapshot.ts'
+import type { Plan } from './steps.ts'
 
 /**
  * The findings of a domain, the most severe first, each with what its plan does about it: the steps that resolve it, the
