@@ -10,7 +10,7 @@ import { recordIn } from './others.ts'
 import type { Change, Snapshot } from './snapshot.ts'
 import type { Steps } from './steps.ts'
 import { type Found, objectionTo, RANK, rankOf } from './trial.ts'
-import { nothingSends, reportsElsewhere, SPF_WAIT, STEEP, titleOf } from './words.ts'
+import { AFTER_OTHERS, nothingSends, reportsElsewhere, SPF_WAIT, STEEP, titleOf } from './words.ts'
 
 /** Maximum number of faults of one record that are mended together. */
 const MAX_FAULTS = 3
@@ -69,7 +69,9 @@ export async function takeFixes(
   if (!step) return
   const waits = key === 'spf' && turn === 'late' && waitsForSpf(first, step.after)
   const draft = { ...step, ...(turn === 'optional' && { optional: true as const }), ...(waits && { wait: SPF_WAIT }) }
-  steps.push(draft, laid, { before: first })
+  if (await steps.isHarmlessWhenMerged(key, draft)) return steps.push(draft, laid, { before: first })
+  for (const id of step.findings) steps.objections.set(id, AFTER_OTHERS)
+  steps.now = first
 }
 
 /**

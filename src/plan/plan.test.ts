@@ -283,8 +283,20 @@ it('of random zones each step keeps its promise, and nobody who passes fails', (
         now = then
       }
     }),
-    // What nobody reads may have let somebody send: no reject at once.
-    { numRuns: 60, examples: [[{ ...HOSTS, 'a.example': { ...NULL_MX, TXT: ['v=spf1\u00a0+all'] } }]] },
+    {
+      numRuns: 60,
+      examples: [
+        // What nobody reads may have let somebody send: no reject at once.
+        [{ ...HOSTS, 'a.example': { ...NULL_MX, TXT: ['v=spf1\u00a0+all'] } }],
+        // Until the loop is mended, the first of two includes of one name is the one that lets its hosts pass.
+        [
+          {
+            ...HOSTS,
+            'a.example': { ...MX, ...tree('include:b.example', 'include:loop.example', 'include:c.example', '?all') },
+          },
+        ],
+      ],
+    },
   ))
 
 it('gives the same answer to the same zone, in whatever order and at whatever speed answers come', async () => {

@@ -1,6 +1,6 @@
 import type { PlanAnswer } from '../answers/plan.ts'
 import type { DnsRecord } from '../checks/check.ts'
-import type { CheckKey } from '../checks/run.ts'
+import { type CheckKey, isHarmless } from '../checks/run.ts'
 import type { SeenMail } from '../checks/seen-mail.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
@@ -169,6 +169,20 @@ export class Steps {
       steps.push({ ...step, after: now })
     }
     return steps
+  }
+
+  /**
+   * Whether a step does no harm in the place of the earlier one into which it is merged: what somebody else is assumed
+   * to have done in between is not done there.
+   */
+  async isHarmlessWhenMerged(key: CheckKey, draft: Done): Promise<boolean> {
+    const index = this.mergesInto(draft)
+    if (index < 0 || !this.taken.slice(index).some(({ assumed }) => assumed)) return true
+    const earlier = this.taken.slice(0, index).reduce(withDraft, NOTHING)
+    const before = await tryChange(this.subject, this.start, earlier)
+    const merged = mergedStep(this.taken[index], draft)
+    const after = await tryChange(this.subject, before, withDraft(earlier, merged), changesOf(merged))
+    return isHarmless(key, before.facts, after.facts, before.context)
   }
 
   /** The plan: what is needed, then what is optional, then why other findings have no step. */

@@ -128,6 +128,10 @@ export const SPF_UNKNOWN =
 export const SPF_FIRST =
   'Not yet: receivers cannot evaluate the SPF record, so all mail depends on its DKIM signature. Repair SPF first.'
 
+/** Where a record is safe only behind what somebody else has to do. */
+export const AFTER_OTHERS =
+  'Not yet: the record is safe only after the step of somebody else has been done. Check again then.'
+
 /** What `p=reject` does. */
 export const ABOUT_REJECT =
   'Optional. Receivers then refuse mail that fails, also what mailing lists changed on the way (RFC 9989 §7.4); with quarantine it goes to the junk folder.'
