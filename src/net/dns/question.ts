@@ -51,8 +51,6 @@ export type Question = Wait &
     secure: boolean
     ede: readonly ExtendedError[]
     failure: DnsError | undefined
-    before: Question | undefined
-    after: Question | undefined
   }
 
 const NO_BYTES = Buffer.alloc(0)
@@ -62,21 +60,20 @@ const NONE: readonly never[] = []
 
 /** A query that was not sent yet. */
 export const begun = (
-  given: Pick<
-    Question,
-    | 'name'
-    | 'type'
-    | 'checkingDisabled'
-    | 'overTcp'
-    | 'signal'
-    | 'upstreams'
-    | 'startedAtMs'
-    | 'resolve'
-    | 'reject'
-    | 'secure'
-    | 'most'
-  >,
+  given: Pick<Question, 'name' | 'type' | 'checkingDisabled' | 'overTcp' | 'signal' | 'upstreams' | 'startedAtMs'> &
+    Pick<Question, 'resolve' | 'reject' | 'secure' | 'most'>,
 ): Question => ({
+  name: given.name,
+  type: given.type,
+  checkingDisabled: given.checkingDisabled,
+  overTcp: given.overTcp,
+  signal: given.signal,
+  upstreams: given.upstreams,
+  startedAtMs: given.startedAtMs,
+  resolve: given.resolve,
+  reject: given.reject,
+  secure: given.secure,
+  most: given.most,
   bytes: NO_BYTES,
   start: 0,
   questionEnd: 0,
@@ -85,26 +82,13 @@ export const begun = (
   expiresAtMs: 0,
   holder: undefined,
   id: 0,
-  overTcp: given.overTcp,
   tried: 0,
   out: 0,
-  name: given.name,
-  type: given.type,
-  checkingDisabled: given.checkingDisabled,
-  signal: given.signal,
-  upstreams: given.upstreams,
-  startedAtMs: given.startedAtMs,
-  resolve: given.resolve,
-  reject: given.reject,
-  most: given.most,
   edns: true,
   tries: 0,
   place: 0,
   chain: NONE,
   ttlSeconds: NO_TTL_YET,
-  secure: given.secure,
   ede: NONE,
   failure: undefined,
-  before: undefined,
-  after: undefined,
 })
