@@ -72,7 +72,9 @@ export function classify({ stage, reply, provider, parties = {} }: Answered): Ve
   const marked = withoutAsides(markReply(textOf(reply), parties))
   const read = reasonOf(marked, about, codes)
   if (read) {
-    const { reason, detail } = read
+    // Before a recipient there is no message: words about its content are about its source.
+    const isSource = about === 'us' && read.detail === 'message_content'
+    const { reason, detail }: Read = isSource ? { reason: 'source_blocked' } : read
     const restsHost = reason === 'rate_limited' && FAILED_RECIPIENTS.test(marked)
     return withRetry({ reason, by: 'text', ...(detail && { detail }), ...(restsHost && { restsHost }) }, reply)
   }
@@ -126,12 +128,15 @@ function reasonOf(marked: string, about: About, codes: Codes): Read | undefined 
   return read
 }
 
+/** The row of a text. Where no row has its words without the asked mailbox, the mailbox is their subject. */
 function rowOf(marked: string, about: About, codes: Codes): Read | undefined {
   const text = marked
     .replace(/<(?:ASKED|US)>/g, '<>')
     .replaceAll(/ ?ASKED/g, '')
     .trimStart()
-  return CANDIDATES[about][codes].find(({ pattern }) => pattern.test(text))
+  const found = (said: string): ReplyRow | undefined =>
+    CANDIDATES[about][codes].find(({ pattern }) => pattern.test(said))
+  return found(text) ?? (marked.includes('ASKED') ? found(marked.replace(/<?ASKED>?/g, 'mailbox')) : undefined)
 }
 
 /**

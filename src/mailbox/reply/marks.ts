@@ -60,6 +60,7 @@ export function markReply(text: string, parties: Parties): string {
     .replace(ADDRESS, addressMark)
     .replace(IPV6, ipMark)
     .replace(IPV4, (_, found: string) => (found.replace(/\b0+(?=\d)/g, '') === source ? 'US-IP' : 'IP'))
+    .replace(LISTED_BY, (_, words: string, host: string) => `${words}${hostMark(host) === '' ? 'DNSBL' : host}`)
     .replace(HOST, hostMark)
     .replaceAll(localPart, ' US ')
     .replace(TICKET, '')
@@ -120,6 +121,9 @@ const HOST = /(?<![\w.@-])(?:[a-z0-9_][\w-]{0,62}\.){1,8}[a-z]{2,24}(?![\w@-])/g
 /** Operators of lists; a name of theirs says that an address is listed. */
 const OPERATORS =
   /(?:^|\.)(?:spamhaus|spamcop|sorbs|barracudacentral|uceprotect|invaluement|abusix|mailspike|senderscore|senderbase|spamrats|surriel|s5h|cloudmark|dnsbl|rbl|rbl-dns|njabl|spamauditor)\.|^ipcheck\.|^csi\./
+/** The name of the list that refuses an address. */
+const LISTED_BY =
+  /(\b(?:blocked|refused|rejected|denied|listed) (?:using|by|in|on|at) (?:the )?)((?:[a-z0-9_][\w-]{0,62}\.){1,8}[a-z]{2,24})(?![\w@-])/g
 const RESERVED = /\.(?:example|invalid|test|localhost|localdomain|local|internal|lan|intern|corp)$/
 /** Ten characters and more with three digits and a letter. */
 const TICKET = /(?<![\w.@-])(?=(?:[a-z-]*\d){3})(?=[\d-]*[a-z])[a-z\d-]{10,}(?![\w@])/g

@@ -97,6 +97,9 @@ const OURS = new RegExp(
   [
     "\\b(?:your|the sending|the sender's) (?:(?!to |for |at |of |message )[a-z'-]{1,16} ){0,2}(?:address(?! book)|domain|mailbox|account|user|storage|provider|host|machine|network)\\b",
     "\\bin the sending domain\\b|\\bdomain you (?:send|sent|are sending) from\\b|\\bsender(?:'s)? (?:e-?mail )?(?:mailbox|account)\\b|\\byou are not in the list\\b",
+    "\\b(?:(?:peer|source|origin(?:ating)?|envelope|return|bounce|author'?s?|submitter'?s?|calling|connecting) (?:e-?mail )?|(?:remote|from:?) )(?:address|user|account|mailbox)\\b",
+    '\\b(?:address|user|account|mailbox|domain|member|subscriber)s? (?:(?:named|given|used|found|stated|seen) )?(?:of|at|in|as|by|behind) (?:the |your |this |that )?(?:peer|origin|author|source|other (?:end|side)|remote (?:end|side|host)|submitter|client|connection|mail from|calling|connecting|message header|from\\b)',
+    '\\b(?:address|user|account|mailbox|member|subscriber)s? (?:that |which |who )?(?:you (?:use|sen[dt]|connect|are (?:connecting|sending))|submitted|sent this|connected|is (?:sending|connecting))\\b(?! to)',
     // "Su", "seu", "suo" may be his or hers behind other words.
     '(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:(?:el|la|il|lo|a|o|os|as) )?(?:su|tu|sua|tua|seu|teu|suo|tuo|vostr[oa]) (?:\\S{1,16} )?(?:cuenta|conta|account|casella|caixa|buzon|casilla|direccion|dominio|endereco|indirizzo|utente)\\b',
     '\\b(?:ihre?[mnrs]?|deine?[mnrs]?|votre|uw|jouw|twoj\\w{0,3}|panstwa|vas[aei]?|tv[ouů]j\\w?|din|ditt|dit|deres|jeres) (?:\\S{1,16}[ -])?(?:e-?mail-?|ip-?)?(?:adresse?n?|domaine?|domane|konto|konta|postfach|compte|boite|account|mailbox|adres|domein|domen\\w|domena|skrzynk\\w|ucet|schrank\\w|adresa|racun|nalog|doman|domaene|brevlada|postkasse)\\b',
@@ -116,7 +119,7 @@ const OURS = new RegExp(
 
 /** Our host without its name, in languages whose words for a mailbox may stand behind it. */
 const OUR_HOST =
-  /\b(?:ihr|dein|euer)(?:e[mnrs]?)? (?:e-?mail-?|mail-?|smtp-?)?(?:server|rechner|host|provider)|\b(?:votre|ton) (?:serveur|machine|hote|fournisseur)|\b(?:su|tu|seu|vosso|teu|vuestro) (?:servidor|maquina|prove(?:ed|d)or)|\b(?:vostro|suo|tuo) (?:mail ?)?(?:server|host|provider)|\b(?:uw|je|jouw) (?:mail-?)?(?:server|provider|host)|\b(?:twoj|twojego|panstwa) serwer|\b(?:vas|tvuj) (?:mail ?)?server|\bsunucunuz|\b(?:din|eder|jeres|deres) (?:e-?post|mail-?)?server|\b(?:a(?:z on)? szervere|serverul (?:dumneavoastra|dvs)|vas posluzitelj)|ваш\S{0,3} (?:почтов\S{2,3} )?сервер|(?:お使い|ご利用|貴社|そちら|あなた|お客様)の.{0,4}サーバ|(?:您|你|贵|貴)(?:的|方的?)?(?:邮件|郵件)?(?:服务器|伺服器)|귀하의 ?(?:메일 ?)?서버/
+  /\byour (?:e-?mail |mail |smtp )?server\b|\b(?:ihr|dein|euer)(?:e[mnrs]?)? (?:e-?mail-?|mail-?|smtp-?)?(?:server|rechner|host|provider)|\b(?:votre|ton) (?:serveur|machine|hote|fournisseur)|\b(?:su|tu|seu|vosso|teu|vuestro) (?:servidor|maquina|prove(?:ed|d)or)|\b(?:vostro|suo|tuo) (?:mail ?)?(?:server|host|provider)|\b(?:uw|je|jouw) (?:mail-?)?(?:server|provider|host)|\b(?:twoj|twojego|panstwa) serwer|\b(?:vas|tvuj) (?:mail ?)?server|\bsunucunuz|\b(?:din|eder|jeres|deres) (?:e-?post|mail-?)?server|\b(?:a(?:z on)? szervere|serverul (?:dumneavoastra|dvs)|vas posluzitelj)|ваш\S{0,3} (?:почтов\S{2,3} )?сервер|(?:お使い|ご利用|貴社|そちら|あなた|お客様)の.{0,4}サーバ|(?:您|你|贵|貴)(?:的|方的?)?(?:邮件|郵件)?(?:服务器|伺服器)|귀하의 ?(?:메일 ?)?서버/
 export const isOurHost = (sentence: string): boolean => !sentence.includes('ASKED') && OUR_HOST.test(sentence)
 
 /** Whether the subject of a sentence is one of our names: it stands where the mailbox would. */

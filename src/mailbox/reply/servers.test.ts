@@ -344,6 +344,99 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ['unclear_refusal', '554 5.4.4 Name server timeout, message will be retried'],
     ['unclear_refusal', '550 Greylisting in action, please come back in 5 minutes'],
   ],
+  'a mailbox and its state, in words that no phrase has': [
+    ['mailbox_not_found', '550 5.0.0 <user@example.org>: I cannot find anyone by that name'],
+    [
+      'mailbox_not_found',
+      '550 5.1.1 <user@example.org> unknown (from <verify-1@probe.example>, probe.example[192.0.2.1])',
+    ],
+    ['mailbox_not_found', '550 5.4.4 <user@example.org> unable to route to this mailbox: it is not defined'],
+    ['mailbox_not_found', '550 Mailbox name user is not on file'],
+    ['mailbox_not_found', '550 User is not a member of example.org'],
+    ['mailbox_not_found', '550 Not a local mailbox: user'],
+    [
+      'mailbox_disabled',
+      '550-user@example.org is no longer monitored.\n550 Please use our contact form: https://www.example.org/greylist',
+    ],
+    ['mailbox_disabled', "554 The subscriber's e-mail service has been terminated"],
+    ['mailbox_disabled', '550 Address is retired, mail is not read'],
+    ['mailbox_disabled', '550 5.0.0 Mail for this user is turned off'],
+    ['mailbox_full', '452 4.1.1 mailbox of user@example.org at 100% of its size'],
+    ['mailbox_full', "552 5.7.0 Sorry, the user's mailbox has reached its maximum allowed size"],
+    ['mailbox_full', '522 5.2.2 mailbox over its limit, try later'],
+    [
+      'recipient_restricted',
+      '554 5.7.1 <user@example.org>: Recipient address rejected: You are not on the list of people allowed to write here',
+    ],
+    ['recipient_restricted', '550 5.7.1 The recipient accepts messages only from its address book'],
+    ['recipient_restricted', '550 This mailbox takes no mail from the Internet'],
+    ['relay_denied', '550 Non-local recipient address, authenticate first'],
+    ['relay_denied', '550 5.7.1 We do not accept mail for example.org from outside hosts'],
+    ['source_blocked', '550 Email blocked by cbl.abuseat.org (192.0.2.1)'],
+    ['source_blocked', '550 No mail accepted from this network'],
+    ['source_blocked', '550 5.7.1 Mail from cloud providers is refused here'],
+    ['source_blocked', 'banner 554 mx1 probe.example 192.0.2.1 Blocked for spam'],
+    ['rate_limited', '450 4.2.1 verify-1@probe.example has sent more messages than allowed, wait an hour'],
+    ['rate_limited', '550 Message rejected due to a high number of connections: 192.0.2.1'],
+    ['rate_limited', 'mail 421 4.7.1 Limite de conexões excedido para 192.0.2.1'],
+    ['rate_limited', '550 Too many protocol errors, go away'],
+  ],
+  'who sent, without a name: nothing firm about the mailbox': [
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 The address you are connecting from is not registered',
+    ],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 The user at the other end is not recognised',
+    ],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 5.1.1 Address of the peer is not listed in our allow list',
+    ],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 5.7.1 The account that submitted this was terminated',
+    ],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 The remote address could not be identified',
+    ],
+    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 Envelope address not known'],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 address of origin does not exist',
+    ],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 The mailbox named in MAIL FROM is not known',
+    ],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 Message-ID and From address not valid',
+    ],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 5.1.1 From: address has no mailbox',
+    ],
+    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 return mailbox does not exist'],
+    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 Bounce mailbox is full'],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      "550 5.1.1 the author's mailbox was deleted",
+    ],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 5.1.1 certificate of probe.example not valid',
+    ],
+    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 5.1.1 source address unknown'],
+    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 5.1.1 unknown peer address'],
+    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 5.1.1 unknown remote user'],
+    [
+      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
+      '550 5.1.1 address of your server does not exist',
+    ],
+  ],
 }
 
 const US = { sender: 'verify-1@probe.example', helo: 'probe.example', source: '192.0.2.1' }
@@ -355,7 +448,7 @@ it.each(rows)('%s: %s, %s', (_, reasons, text) => {
 })
 
 function reasonOf(text: string): Reason {
-  const [, stage = 'rcpt', said = ''] = /^(?:(banner|mail) )?(.*)$/s.exec(text)!
+  const [, stage = 'rcpt', said = ''] = /^(?:(banner|ehlo|mail|data) )?(.*)$/s.exec(text)!
   const reply = { code: Number(said.slice(0, 3)), lines: said.split('\n').map((line) => line.slice(4)) }
   return classify({ stage: stage as Stage, reply, parties: { asked: 'user@example.org', ...US } }).reason
 }

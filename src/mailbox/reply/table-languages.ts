@@ -269,14 +269,29 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
 }
 
 /**
+ * English, for what no phrase of the other tables has: a mailbox and its state. Read last, when the text has no word
+ * about us.
+ */
+const ENGLISH: Words = {
+  box: "(?:users?(?! agent)|recipients?|mail ?box(?:es)?|in-?box|accounts?|address(?:ees?|es)?|alias|customers?|subscribers?|members?|employees?|persons?|owners?|local.?part|rcpt)(?:'s?)?",
+  absent:
+    'unkn?own|undefined|non-?exist[ae]nt|invalid|not (?:be |been |being |currently |yet |actually ){0,2}(?:an? |one |any )?(?:known|found|defined|located|identified|recogni[sz]ed|matched|registered|listed|valid|present|used|in use|provisioned|configured|created|hosted|set up|local|existing|resolved|member|part|on (?:file|record)|here|ours?\\b|of)|(?:not|n.t|no longer|never) exists?|returned (?:nothing|no )|nowhere to be found',
+  no: 'not an? (?:local|valid|known|existing|registered|active|real)',
+  full: 'full|at 1\\d\\d ?%|(?:over|reached|hit|beyond|above) (?:its|the|his|her|their|a) (?:\\w{1,12} ){0,2}(?:limit|size|capacity|allowance|maximum|storage)|(?:no|out of|without|lacks) (?:free |more |any |remaining |available |disk |enough ){0,2}(?:space|room|storage)|(?:cannot|can.t|unable to) (?:hold|store|take) (?:any )?more',
+  off: 'terminated|retired(?! from)|dormant|archived|abandoned|(?:turned|switched) off|shut (?:down|off)|withdrawn|revoked|cancel\\w{1,3}|out of (?:service|use)|not (?:be |being )?(?:active|enabled|in (?:service|operation)|served|read|monitored)|no longer (?:be |being )?(?:active|enabled|in (?:service|use|operation)|served|read|monitored|operated|supported|used|open|accept\\w{0,3}|receiv\\w{0,3})',
+  gone: 'deleted|removed|erased|purged|has left|moved (?:away|on|to)',
+}
+
+/**
  * One pattern of all languages that write something. Words in Latin letters begin at a boundary; others have shorter
  * gaps.
  */
-const inAll = (write: (words: Words, gap: string) => readonly (string | undefined)[]): RegExp =>
+type Write = (words: Words, gap: string) => readonly (string | undefined)[]
+const inAll = (write: Write, languages: readonly Words[] = Object.values(LANGUAGES)): RegExp =>
   new RegExp(
-    Object.values(LANGUAGES)
+    languages
       .flatMap((words) => {
-        const isLatin = /^[a-z]/.test(words.box)
+        const isLatin = /^[a-z(]/.test(words.box)
         const parts = write(words, isLatin ? '.{0,50}' : '.{0,24}').filter((part) => part !== undefined)
         return parts.map((part) => (isLatin ? `\\b(?<!\\bip[ -])(?:${part})` : `(?<!ip[ -]?)(?:${part})`))
       })
@@ -287,32 +302,44 @@ const inAll = (write: (words: Words, gap: string) => readonly (string | undefine
 const BOX_ONLY = '(?! ip)'
 const HOST_WORD = '(?:serv[ei]|system|sistem|festplatte|dis[ckq]|сервер|диск|サーバ|服务器|服務器|서버)'
 
+const full: Write = ({ box, full, room, space = box }, gap) => [
+  full && `(?:${box}|${space})${BOX_ONLY}${gap}(?:${full})|(?:${full}).{0,30}\\b(?:${box})${BOX_ONLY}`,
+  room && `(?<!${HOST_WORD}.{0,40})(?:${room})(?!.{0,60}${HOST_WORD})`,
+]
+const disabled: Write = ({ box, off }, gap) => [off && `(?:${box})${BOX_ONLY}${gap}(?:${off})`]
+const notFound: Write = ({ box, absent, gone, nobody, no }, gap) => [
+  `(?:${box})${BOX_ONLY}${gap}(?:${absent})`,
+  gone && `(?:${box})${BOX_ONLY}${gap}(?:${gone})`,
+  nobody,
+  no && `(?:${no}) ?(?:${box})${BOX_ONLY}`,
+]
+
 const row = (reason: Reason, pattern: RegExp, codes: ReplyRow['codes'], reply: string): ReplyRow =>
   rows('recipient', codes)(reason, pattern, 'hosts in other languages', reply)
 
-export const FULL_ABROAD = row(
-  'mailbox_full',
-  inAll(({ box, full, room, space = box }, gap) => [
-    full && `(?:${box}|${space})${BOX_ONLY}${gap}(?:${full})|(?:${full}).{0,30}\\b(?:${box})${BOX_ONLY}`,
-    room && `(?<!${HOST_WORD}.{0,40})(?:${room})(?!.{0,60}${HOST_WORD})`,
-  ]),
-  'any',
-  '552 5.2.2 Das Postfach des Empfaengers ist voll',
-)
+export const FULL_ABROAD = row('mailbox_full', inAll(full), 'any', '552 5.2.2 Das Postfach des Empfaengers ist voll')
 export const DISABLED_ABROAD = row(
   'mailbox_disabled',
-  inAll(({ box, off }, gap) => [off && `(?:${box})${BOX_ONLY}${gap}(?:${off})`]),
+  inAll(disabled),
   '5xx',
   '550 5.2.1 La cuenta ha sido deshabilitada',
 )
 export const NOT_FOUND_ABROAD = row(
   'mailbox_not_found',
-  inAll(({ box, absent, gone, nobody, no }, gap) => [
-    `(?:${box})${BOX_ONLY}${gap}(?:${absent})`,
-    gone && `(?:${box})${BOX_ONLY}${gap}(?:${gone})`,
-    nobody,
-    no && `(?:${no}) ?(?:${box})${BOX_ONLY}`,
-  ]),
+  inAll(notFound),
   '5xx',
   '550 5.1.1 Adresse d au moins un destinataire invalide. OFR_416 [416]',
 )
+
+/** Words of what a server may say about us, so that a state in the same sentence may be ours. */
+const OF_US =
+  'your|you (?:are(?! (?:writing|trying))|have|must|need)|clients?|connect\\w*|senders?|sending(?! to)|relay\\w*|ip|r?dns|helo|ehlo|host ?names?|reputation|spam\\w*|networks?|log ?in|passwords?|authenticat\\w*|isp|provider'
+const english = (reason: Reason, write: Write, codes: ReplyRow['codes'], reply: string): ReplyRow => {
+  const pattern = new RegExp(`^(?!.{0,4096}\\b(?:${OF_US})\\b).{0,4096}(?:${inAll(write, [ENGLISH]).source})`, 'u')
+  return rows('recipient', codes)(reason, pattern, 'any host, in other words', reply)
+}
+export const IN_ENGLISH: readonly ReplyRow[] = [
+  english('mailbox_full', full, 'any', '522 5.2.2 mailbox over its limit, try later'),
+  english('mailbox_disabled', disabled, '5xx', '550 Address is retired, mail is not read'),
+  english('mailbox_not_found', notFound, '5xx', '550 Mailbox name jo is not on file'),
+]

@@ -32,7 +32,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   gone(
     'mailbox_not_found',
     new RegExp(
-      `\\b(?:no such(?: an?)?|unkn?ow?n|unregistered|unrecogni[sz]ed|(?:non-?exist[ae]nt|inexistent)|undefined|unavailable|invalid|illegal|bad|incorrect|wrong|unroute?able|undeliverable|malformed|non-?local|misspelled) (?:(?:or (?:illegal|invalid|unknown|inactive)|final|local|valid|e-?mail|mail|smtp|recipient|mailbox|virtual|user|to|destination|forwarding) ){0,2}${BOX}\\b|\\bno such (?:name|id)\\b|\\bnosuchuser\\b`,
+      `\\b(?:no such(?: an?)?|unkn?ow?n|unregistered|unrecogni[sz]ed|(?:non-?exist[ae]nt|inexistent)|undefined|unavailable|invalid|illegal|bad|incorrect|wrong|unroute?able|undeliverable|malformed|misspelled) (?:(?:or (?:illegal|invalid|unknown|inactive)|final|local|valid|e-?mail|mail|smtp|recipient|mailbox|virtual|user|to|destination|forwarding) ){0,2}${BOX}\\b|\\bno such (?:name|id)\\b|\\bnosuchuser\\b`,
     ),
     'Exim, Yandex, Qmail, docomo',
     '550 5.7.1 No such user!',
@@ -114,7 +114,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   gone(
     // Free words, none of which are about who may send.
     'mailbox_not_found',
-    /^(?!.{0,4096}\b(?:you|your (?:server|host|ip|address|mail|domain|network|machine)|sends?|sending|allowed|permitted|relay|may|from)\b).{0,4096}(?:\b(?:nobody|no ?one|not? any ?(?:one|body)|(?:no|such a) (?:person|man|woman|soul))\b.{0,40}\b(?:called|named?|known|here|lives?|resides?)\b|\b(?:don't|do not|never|not) (?:know|have|heard of)\b.{0,12}\b(?:any ?(?:one|body)|some(?:one|body)|such a (?:person|name))|\b(?:someone|somebody|a person|a name) (?:that |whom |who )?(?:we|i) (?:do not|don't|never) (?:know|have|heard)\b|\b(?:is )?(?:a )?(?:stranger|unfamiliar|foreign) to (?:us|me|this)\b|\brings no bell\b|\bnever existed\b|\bnever (?:was|has been|had) an? (?:mailbox|user|account|address)\b|\bno (?:mailbox|user|account|address|recipient) (?:of|under|with) (?:that|this|such a)\b)|\b(?:has |have )?left (?:the|this|our) (?:firm|company|organi[sz]ation|university|school|office|job)\b|\bmistyped (?:the |his |her |their )?(?:address|name)|\b(?:check|verify) the spelling of the (?:recipient|address|name)/,
+    /^(?!.{0,4096}\b(?:you|your (?:server|host|ip|address|mail|domain|network|machine)|sends?|sending|allowed|permitted|relay|may|from)\b).{0,4096}(?:\b(?:nobody|no ?one|not? any ?(?:one|body)|(?:no|such a) (?:person|man|woman|soul))\b.{0,40}\b(?:called|named?|known|here|lives?|resides?)\b|\b(?:don't|do not|never|not|can ?not|can't|unable to) (?:know|have|heard of|find|locate|recogni[sz]e|identify)\b.{0,12}\b(?:any ?(?:one|body)|some(?:one|body)|such a (?:person|name))|\b(?:someone|somebody|a person|a name) (?:that |whom |who )?(?:we|i) (?:do not|don't|never) (?:know|have|heard)\b|\b(?:is )?(?:a )?(?:stranger|unfamiliar|foreign) to (?:us|me|this)\b|\brings no bell\b|\bnever existed\b|\bnever (?:was|has been|had) an? (?:mailbox|user|account|address)\b|\bno (?:mailbox|user|account|address|recipient) (?:of|under|with) (?:that|this|such a)\b)|\b(?:has |have )?left (?:the|this|our) (?:firm|company|organi[sz]ation|university|school|office|job)\b|\bmistyped (?:the |his |her |their )?(?:address|name)|\b(?:check|verify) the spelling of the (?:recipient|address|name)/,
     'small hosts in free words',
     '550 There is nobody called joe here',
   ),
@@ -144,7 +144,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\brcpthosts\b|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|DOMAIN is not (?:one of|among|an?)? ?(?:our|my|the|local|hosted|known|domain (?:that )?(?:we|i))\b|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
+    /\brcpthosts\b|\bnon-?local (?:recipient|e-?mail|address|user)|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|DOMAIN is not (?:one of|among|an?)? ?(?:our|my|the|local|hosted|known|domain (?:that )?(?:we|i))\b|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
     'Qmail',
     "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
   ),
