@@ -57,7 +57,15 @@ const ABOUT: Readonly<Record<BounceAnswer['bounce']['recipients'][number]['about
   unknown: 'not known',
 }
 
+/** A reply of several lines (RFC 5321 §4.2.1), which a notice folds into one. */
+const linesOf = (reply: string): string => reply.replace(/[ \t]+(?=[245]\d\d[- ][245]\.\d{1,3}\.\d{1,3}\s)/g, '\n')
+
 const sentence = (note: string): Line => [`${note.charAt(0).toUpperCase()}${note.slice(1)}.`]
+
+/** The file name of a DMARC or TLS report (RFC 7489 §7.2.1.1, RFC 8460 §5.1), and the types of a TLS report. */
+const REPORT_FILE = /^[^!]{1,255}![^!]{1,255}!\d{9,11}!\d{9,11}[!.]/
+const REPORT_TYPE = /^application\/tlsrpt\+/
+const REPORT: Line = ['It carries a DMARC or TLS report: the page Reports takes it, and shows what is in it.']
 
 /** A bounce: what became of each recipient, why, and what to do; then what came back. */
 function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, version: string): Document {
@@ -81,7 +89,7 @@ function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, v
             (one.action === 'failed' || one.action === 'delayed') && ['It is about', ABOUT[one.about]],
             one.remote_mta !== null && ['Server', code(one.remote_mta)],
           ),
-          one.text !== '' && { kind: 'seen', label: 'What the server said', text: one.text },
+          one.text !== '' && { kind: 'seen', label: 'What the server said', text: linesOf(one.text) },
         ],
       ),
       returned && [
@@ -111,12 +119,18 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
   const notes = answer.findings.filter(({ severity }) => severity === 'info')
   const date: Line = headers.date === undefined ? [] : [', ', { time: headers.date }]
   const author = from.address ?? 'nobody'
+  const isReport = headers.attachments.some(({ name, type }) => REPORT_FILE.test(name) || REPORT_TYPE.test(type))
+  // The summary tells the first thing to repair, and the step of a plan with it.
+  const { repair } = told.find(({ follows }) => follows === undefined) ?? {}
+  const step = answer.verdict !== 'needs_repair' || answer.summary.includes(repair ?? '') ? undefined : repair
   return {
     title: `Message${from.domain === null ? '' : ` from ${from.domain}`}`,
     blocks: blocksOf([
       conclude(headers.subject ?? `Message from ${author}`, mark, badge, answer.summary, [
         [`From ${author}`, ...date],
         ...answer.input.notes.map(sentence),
+        ...(isReport ? [REPORT] : []),
+        ...(step === undefined ? [] : [[{ strong: 'What to do: ' }, step]]),
       ]),
       told.length > 0 && [heading(2, 'What to repair', 'findings'), told.map((one) => findingBlock(one, { level: 3 }))],
       heading(2, 'Authentication', 'authentication'),
@@ -214,7 +228,7 @@ function pathParts(answer: MessageAnswer): Parts {
   const older = path_left_out === undefined ? '' : `; ${path_left_out} older ones are left out`
   return [
     facts(
-      ['Connecting address', [ip === null ? 'not known' : code(ip), `, ${KNOWN_FROM[known_from]}`]],
+      ['Connecting address', ip === null ? 'not known' : [code(ip), `, ${KNOWN_FROM[known_from]}`]],
       ['HELO', helo === null ? 'not known' : code(helo)],
       ['Envelope sender', sender],
     ),

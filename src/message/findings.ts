@@ -4,7 +4,7 @@ export const messageFindings = defineFindings({
   'message.dmarc_failed': high({
     title: 'DMARC fails',
     detail: ({ domain, reason, would }) =>
-      `For ${domain}, the domain of the author, ${reason}. ${would === 'none' ? 'The policy is none, so receivers deliver the message as they see fit.' : `The policy asks receivers to ${would} such a message.`}`,
+      `For ${domain} ${reason}. ${would === 'none' ? 'The policy is none, so receivers deliver the message as they see fit.' : `The policy asks receivers to ${would} such a message.`}`,
     reference: 'RFC 9989 §5.3',
   }),
   'message.looks_forged': info({

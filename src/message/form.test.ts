@@ -217,6 +217,7 @@ describe('the form of a message', () => {
     ['%PDF-1.4', 'pdf'],
     ['\xd0\xcf\x11\xe0\xa1', 'outlook_damaged'],
     ['PK\x03\x04', 'archive'],
+    [`PK\x03\x04${' '.repeat(26)}[Content_Types].xml`, 'office'],
     ['\x1f\x8b', 'gzip'],
     ['\x89PNG', 'picture'],
     ['RIFF\x00\x00\x00\x00WEBPVP8', 'picture'],

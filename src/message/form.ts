@@ -26,7 +26,7 @@ type NotMail =
   | 'gzip'
   | 'html'
   | 'no_header'
-  | 'office' // OLE2: Word's .doc
+  | 'office' // Word's .doc and .docx, and their relatives
   | 'outlook' // .msg that was not received
   | 'outlook_damaged'
   | 'outlook_store' // .pst, .ost
@@ -83,7 +83,7 @@ const mayCarry = (text: string): boolean =>
 /** A message and what is around it, or what the octets are instead. Pure, linear, never throws. */
 export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   const is = fileKind(Buffer.from(octets.subarray(0, 1_024)))
-  if (is === 'office') return ofOutlook(octets)
+  if (is === 'ole2') return ofOutlook(octets)
   if (is) return { is }
   const draft = decoded(Buffer.from(octets.buffer, octets.byteOffset, octets.length))
   takeEncoding(draft)
@@ -144,10 +144,15 @@ function ofOutlook(octets: Uint8Array): Form | { readonly is: NotMail } {
 /** Octets as characters (latin1), and what was said about them. */
 type Draft = { text: string; kind?: FormKind; isCopied?: true; readonly notes: string[] }
 
-function fileKind(start: Buffer): NotMail | undefined {
+/** The first file in a document of Office (ECMA-376 part 2) or of OpenDocument; its name stands at octet 30. */
+const OFFICE_ARCHIVE =
+  /^PK\x03\x04[\s\S]{26}(?:\[Content_Types\]\.xml|_rels\/|docProps\/|word\/|xl\/|ppt\/|mimetypeapplication\/)/
+
+function fileKind(start: Buffer): NotMail | 'ole2' | undefined {
   const text = start.toString('latin1')
   if (text.startsWith('%PDF-')) return 'pdf'
-  if (text.startsWith('\xd0\xcf\x11\xe0')) return 'office'
+  if (text.startsWith('\xd0\xcf\x11\xe0')) return 'ole2'
+  if (OFFICE_ARCHIVE.test(text)) return 'office'
   if (/^PK\x03\x04|^7z\xbc\xaf|^Rar!/.test(text)) return 'archive'
   if (text.startsWith('\x1f\x8b')) return 'gzip'
   if (text.startsWith('\x78\x9f\x3e\x22')) return 'tnef'

@@ -60,15 +60,16 @@ export const signatureProblem = problemsOf('signature', {
 type Instance = { instance: number }
 
 const SAVE = 'save the message as .eml, or copy its header ("Show original", "Internet headers")'
+const REPORT = 'a DMARC or TLS report is uploaded on the page Reports (POST /v1/reports)'
 
 /** What was given for a message and is none, and what to give. */
 export const formProblem = problemsOf('form', {
-  archive: () => 'the file is an archive (zip, 7z or RAR); unpack it and give the message in it',
+  archive: () => `the file is an archive (zip, 7z or RAR); unpack it and give the message in it; ${REPORT}`,
   tnef: () => `the file is a winmail.dat (TNEF), which Outlook makes of attachments, not a message; ${SAVE}`,
-  gzip: () => 'the file is compressed (gzip); unpack it and give the message in it',
+  gzip: () => `the file is compressed (gzip); unpack it and give the message in it; ${REPORT}`,
   html: () => `the file is an HTML page, not a message; ${SAVE}`,
   no_header: () => `the text has no header field, such as From or Received; ${SAVE}`,
-  office: () => `the file is of an Office program such as Word (OLE2), not a message; ${SAVE}`,
+  office: () => `the file is of an Office program such as Word, not a message; ${SAVE}`,
   outlook: () =>
     `the file is an Outlook item (.msg) without the header of a received message: a draft, a sent one or an appointment; give the received message: ${SAVE}`,
   outlook_damaged: () =>
@@ -77,7 +78,7 @@ export const formProblem = problemsOf('form', {
     `the file is a data file of Outlook (.pst, .ost), which holds whole mailboxes; open it in Outlook and ${SAVE}`,
   pdf: () => `the file is a PDF; ${SAVE}`,
   picture: () => `the file is a picture; ${SAVE}`,
-  xml: () => `the file is XML, not a message; a DMARC report is given to POST /v1/reports; ${SAVE}`,
+  xml: () => `the file is XML, not a message; ${REPORT}`,
   quoted: () =>
     `the text begins with what a mail program writes above a message that it forwards or quotes (From, Sent, To), not with the header that servers wrote; ${SAVE}`,
   rtf: () => `the file is a text of a word processor (RTF); ${SAVE}`,
@@ -169,7 +170,7 @@ export const dmarcResultProblem = problemsOf('message_dmarc', {
     'SPF does not pass for the domain, and its signature cannot be verified without the whole message as it was sent',
   spf_unknown: () =>
     'no signature passes for the domain, and SPF cannot be evaluated without the address of the connection and the envelope sender',
-  nothing_aligned: () => 'neither SPF nor DKIM passes for the domain of the author',
+  nothing_aligned: () => 'neither SPF nor DKIM passes',
   unaligned: ({ methods, names }: { methods: string; names: readonly string[] }) =>
     `${shown(methods, 40)} for ${shown(names.join(', '))}, ${names.length === 1 ? 'which is not' : 'none of which is'} aligned with the domain of the author`,
   strict: ({ methods, names, tags }: { methods: string; names: readonly string[]; tags: string }) =>

@@ -44,7 +44,7 @@ export const inputError = errorsOf('input', {
 })
 
 export const messageError = errorsOf('message', {
-  invalid_parameter: { empty: () => 'the message is empty: send it as the body' },
+  invalid_parameter: { empty: () => 'the message is empty: give a file, or its text' },
   unsupported_media_type: {
     type: ({ type }: { type: string }) =>
       `the content type is ${quoted(type, 60)}; send the message as message/rfc822 or text/plain`,

@@ -3,13 +3,14 @@ import { only } from '../base/at-most.ts'
 import { ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { parseDomain } from '../names/domain.ts'
+import { parseIp } from '../names/ip.ts'
 import { hasKnownSuffix } from '../names/suffix.ts'
 import { type Html, html, rendered, verbatim } from './html.ts'
 import { csrfField, pageOf } from './layout.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { beside, documentOf, type FieldProblem, invalid, isCorrectable, type Parts, refusedWords } from './parts.ts'
-import { domainPath } from './paths.ts'
+import { domainPath, ipPath } from './paths.ts'
 
 /** Maximum size of a message that the page takes, octets; the operation has its own limit. */
 const MAX_MESSAGE = 10_485_760
@@ -36,7 +37,7 @@ async function analysed(parts: Parts, visit: Visit): Promise<PageAnswer> {
     const document = documentOf(parts, answer, 'Message')
     const result = answer.answer as MessageResult
     return page(parts, visit, {
-      result: html`<div class="head">${rendered(htmlBlocks(document.blocks.slice(0, 1)))}${domainLinks(result)}</div>
+      result: html`<div class="head">${rendered(htmlBlocks(document.blocks.slice(0, 1)))}${subjectLinks(result)}</div>
 ${receiverForm(visit, result, octets, given)}${rendered(htmlBlocks(document.blocks.slice(1)))}${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}`,
     })
   } catch (error) {
@@ -52,27 +53,31 @@ ${receiverForm(visit, result, octets, given)}${rendered(htmlBlocks(document.bloc
   }
 }
 
-/** The domains that a message or a bounce is about, each with the way to its plan. */
-function domainLinks(answer: MessageResult): Html | undefined {
-  const domains = 'bounce' in answer ? domainsOfBounce(answer.bounce) : [answer.from.domain ?? '']
-  const shown = new Set(
-    domains.flatMap((one) => {
-      const read = parseDomain(one)
-      return read.ok && hasKnownSuffix(read.value) ? [read.value] : []
+/** The domains or the host that a message or a bounce is about, each with the way to its page. */
+function subjectLinks(answer: MessageResult): Html | undefined {
+  const subjects = 'bounce' in answer ? subjectsOfBounce(answer.bounce) : [answer.from.domain ?? '']
+  const paths = new Map<string, string>(
+    subjects.flatMap((one): [string, string][] => {
+      const [address, domain] = [parseIp(one), parseDomain(one)]
+      if (address.ok) return [[address.value, ipPath(address.value)]]
+      return domain.ok && hasKnownSuffix(domain.value) ? [[domain.value, domainPath(domain.value)]] : []
     }),
   )
-  return shown.size === 0
+  return paths.size === 0
     ? undefined
-    : html`<div class="actions">${[...shown].slice(0, 2).map((domain) => html`<a class="button" href="${domainPath(domain)}">Check ${domain}</a>`)}</div>`
+    : html`<div class="actions">${[...paths].slice(0, 2).map(([subject, path]) => html`<a class="button" href="${path}">Check ${subject}</a>`)}</div>`
 }
 
-/** Of the sender or the recipient, where the cause is one of these, and those that the reply names. */
-function domainsOfBounce({ recipients: [first], returned }: BounceAnswer['bounce']): readonly string[] {
+/** The domain of the sender or the recipient, or the sending host, where the cause is one; what the reply names. */
+function subjectsOfBounce({ recipients: [first], returned }: BounceAnswer['bounce']): readonly string[] {
   const { about, address = null, text = '' } = first ?? {}
+  // The names in such a reply are those of lists.
+  if (about === 'sending_host')
+    return text.match(/(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f]{1,4}:[\da-f:]{3,35})(?![\w.:]\w)/gi) ?? []
   const isSender = about === 'sender_domain' || about === 'sender_address'
   const cause = isSender ? returned?.from : about === 'recipient_domain' ? address : undefined
   const [, domain = ''] = /@([^\s<>@]+)>?\s*$/.exec(cause ?? '') ?? []
-  return [domain, ...(text.match(/(?<![\w@/.:-])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,24}(?![\w@/.:-]\w)/gi) ?? [])]
+  return [domain, ...(text.match(/(?<![\w@/.:%=-])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,24}(?![\w@/.:-]\w)/gi) ?? [])]
 }
 
 /** Maximum size of a message that waits in the page for its receiver to be named, octets. */
@@ -96,7 +101,7 @@ function receiverForm(
 ${Object.entries(given)
   .filter(([name]) => name !== 'received_by')
   .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<p>SPF needs the connection, and who received this message is not sure.</p>
+<p>SPF is judged by the address that delivered the message, and who received it is not sure. Which of these is your mail host?</p>
 ${receivers.map(
   ({ host, operator, address }, i) =>
     html`<p>${host}${operator !== undefined && html` (${operator})`} wrote that ${address} delivered this. ${

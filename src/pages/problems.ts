@@ -11,7 +11,9 @@ export const pageError = errorsOf('page', {
     no_form: () => 'the body is not a form with a file',
   },
   empty_list: { empty_list: () => 'the list has no rows: it is empty or has only a header' },
-  payload_too_large: { file_too_large: ({ max }: Max) => `without JavaScript, a file may have at most ${max} bytes` },
+  payload_too_large: {
+    file_too_large: ({ max }: Max) => `the file is too large for a form: at most ${max / 1_048_576} MiB`,
+  },
   overloaded: {
     busy: ({ count }: { count: number }) =>
       `${counted(count, 'request of a page is', 'requests of pages are')} in progress; try again in a moment`,

@@ -81,7 +81,7 @@ button.copy { position: absolute; top: .35rem; right: .35rem; min-height: 1.75re
 summary { cursor: pointer; overflow-wrap: break-word; min-height: 1.75rem }
 .try form, .stack { display: flex; flex-wrap: wrap; gap: var(--s3) var(--s4); align-items: end; margin: var(--s3) 0 var(--s2) }
 .try label, .stack label { display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; color: var(--quiet); font-size: var(--small); min-width: 0 }
-.try > form > label:not(.tick) > input { width: 22rem } .stack label { max-width: 100% } input[type=file] { height: 2.65rem; padding: .45rem .6rem } .stack select { height: 2.65rem } .stack input[type=file], .stack select { width: 100% }
+.try > form > label:not(.tick) > input { width: 22rem } .stack label { max-width: 100% } input[type=file] { height: 2.65rem; padding: .45rem .6rem } .wide input[type=file] { height: 5rem; padding: 1.6rem .6rem; border-style: dashed } .stack select { height: 2.65rem } .stack input[type=file], .stack select { width: 100% }
 .wide { flex: 1 1 100% }
 fieldset { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s4); border: 1px solid var(--line); border-radius: var(--round); padding: var(--s2) var(--s4) var(--s3); margin: 0; min-width: 0 } legend { font-size: var(--small); font-weight: 600 } .stack .tick { display: flex; gap: var(--s2); align-items: center; min-height: 1.75rem } .stack fieldset label:not(.tick) > input { width: 22rem } .stack fieldset .short[type=number] { width: 5.5rem } .stack fieldset label > .short[type=time] { width: 8.5rem } .tick input { flex: none; margin: .2rem }
 .stack details { flex: 1 1 100% } .stack details > :not(summary) { margin-top: var(--s3) }

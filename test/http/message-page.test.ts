@@ -7,6 +7,7 @@ import { labWorld } from '../lab/world.ts'
 const world = labWorld({
   'a.example': { TXT: ['v=spf1 ip4:45.53.1.1 -all'], MX: [[10, 'mail.a.example']] },
   'mail.a.example': { A: ['45.53.1.1'] },
+  '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject'] },
   '1.1.53.45.in-addr.arpa': { PTR: ['mail.a.example'] },
 })
 const site = openSite({
@@ -55,10 +56,11 @@ Received: from mx.b.example ([45.53.9.1]) by f.c.example with ESMTP id 2; Fri, 2
   )
 })
 
-it.each<[what: string, words: string, domain: string]>([
+it.each<[what: string, words: string, subject: string]>([
   ['the sender', '550 5.7.26 This mail is unauthenticated: the SPF check of the sender domain failed', 'sender-co.com'],
   ['the recipient', '550 5.1.2 Host or domain name not found: no MX', 'recipient-co.com'],
-])('leads from a bounce to the domain that it is about: %s', async (_, words, domain) => {
+  ['the host', '550 5.7.1 Rejected: 45.53.75.20 listed at bl.spam-list.org', '45.53.75.20'],
+])('leads from a bounce to what it is about: %s', async (_, words, subject) => {
   const text = `From: MAILER-DAEMON@mx.host-co.com (Mail Delivery System)
 To: joe@sender-co.com
 Subject: Undelivered Mail Returned to Sender
@@ -87,5 +89,20 @@ Subject: Hello
 Hello
 --b--
 `
-  expect(await sent({ text })).toContain(`>Check ${domain}</a>`)
+  expect((await sent({ text })).match(/(?<=>Check )[^<]+(?=<\/a>)/g)).toEqual([subject])
+})
+
+it('tells the step in the first lines, and that a message carries a report', async () => {
+  const unsigned = `Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx.b.example (Postfix) with ESMTPS id 1; Fri, 2 Jan 2026 03:00:00 +0000
+From: Joe <joe@a.example>
+Date: Fri, 2 Jan 2026 03:00:00 +0000
+Message-ID: <1@a.example>
+MIME-Version: 1.0
+Content-Type: application/gzip; name="b.example!a.example!1767225600!1767311999.xml.gz"
+
+x
+`
+  const [lines = ''] = (await sent({ text: unsigned })).split('<h2')
+  expect(lines).toMatch(/What to do: <\/strong>Let the sending server sign/)
+  expect(lines).toMatch(/carries a DMARC or TLS report/)
 })

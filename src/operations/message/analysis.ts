@@ -379,10 +379,9 @@ function summaryOf(
 ): string {
   const who = author.domain ?? 'the author'
   const by = dmarc.alignedBy.map((one) => (one === 'spf' ? 'SPF' : 'DKIM')).join(' and ')
-  const isUnaligned = dmarc.because?.id === 'message_dmarc.strict' || dmarc.because?.id === 'message_dmarc.unaligned'
   const authentication: Record<Facts['dmarc']['result'], string> = {
     pass: `DMARC passes for ${who} by ${by}`,
-    fail: `DMARC fails for ${who}${isUnaligned ? `: ${dmarc.because!.text}` : ''}`,
+    fail: `DMARC fails for ${who}${dmarc.because ? `: ${dmarc.because.text}` : ''}`,
     none: `there is no DMARC record for ${who}`,
     permerror: `DMARC cannot be applied${dmarc.domain === undefined && dmarc.because ? `: ${dmarc.because.text}` : ''}`,
     temperror: 'DMARC could not be evaluated, because a lookup had no answer',
