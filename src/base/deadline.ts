@@ -111,28 +111,22 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** The pauses of a loop that looks for work again and again, and that others may wake. */
-type Wakeable = {
-  /** Begins a look: calls of `wake` before it do not shorten the pause after it. */
-  readonly begin: () => void
-  /** Ends the pause, or prevents the next one if a look is in progress. */
-  readonly wake: () => void
-  /** Waits `ms`, or until `wake` or the signal; returns whether the loop was woken. */
-  readonly pause: (ms: number, signal: AbortSignal) => Promise<boolean>
-}
-
-export function wakeable(): Wakeable {
+export function wakeable() {
   let isWoken = false
   let interrupt = (): void => {}
   return {
-    begin: () => {
+    /** Begins a look: calls of `wake` before it do not shorten the pause after it. */
+    begin: (): void => {
       isWoken = false
     },
-    wake: () => {
+    /** Ends the pause, or prevents the next one if a look is in progress. */
+    wake: (): void => {
       if (isWoken) return
       isWoken = true
       interrupt()
     },
-    pause: async (ms, signal) => {
+    /** Waits `ms`, or until `wake` or the signal; returns whether the loop was woken. */
+    pause: async (ms: number, signal: AbortSignal): Promise<boolean> => {
       if (isWoken) return true
       const woken = new AbortController()
       interrupt = () => woken.abort()

@@ -29,19 +29,7 @@ export class LimitError extends Error {
 }
 
 /** Concurrency and rate per key. Callers of a key enter first come, first served; keys do not affect each other. */
-export type Limiter = {
-  /** Enters without waiting, or returns undefined: the key is at its limit, or other callers are waiting. */
-  readonly tryEnter: (key: string, limit: Limit) => Release | undefined
-  /**
-   * Enters, after a wait if the limit requires one. Rejects with the signal's reason if that fires first, and with
-   * {@link LimitError} at once if too many wait, or if the rate needs more than `withinMs`.
-   */
-  readonly enter: (key: string, limit: Limit, signal: AbortSignal, withinMs?: number) => Promise<Release>
-  /** Milliseconds that the rate would make a new caller wait, behind those who wait now; 0: none. Takes nothing. */
-  readonly retryAfterMs: (key: string, limit: Limit) => number
-  /** Keys that are in use or have an unfilled bucket. */
-  readonly size: () => number
-}
+export type Limiter = ReturnType<typeof limiter>
 
 type Waiter = { readonly limit: Limit; readonly start: () => void }
 type KeyState = {
@@ -64,7 +52,7 @@ export function limiter(options: {
   readonly now?: () => number
   readonly maxWaiting?: number
   readonly maxIdleKeys?: number
-}): Limiter {
+}) {
   const { now = () => performance.now(), maxWaiting = 20_000, maxIdleKeys = 10_000 } = options
   const states = new Map<string, KeyState>()
   const idle = new Set<string>()
@@ -140,6 +128,7 @@ export function limiter(options: {
     return Math.max(0, Math.ceil(((needed - tokens) / rate.perSecond) * 1_000))
   }
 
+  /** Enters without waiting, or returns undefined: the key is at its limit, or other callers are waiting. */
   function tryEnter(key: string, limit: Limit): Release | undefined {
     const state = stateOf(key)
     if (state.waiting.size === 0 && admit(state, limit) === 0) return releaseOf(key, state)
@@ -178,14 +167,20 @@ export function limiter(options: {
 
   return {
     tryEnter,
-    enter: (key, limit, signal, withinMs = Number.POSITIVE_INFINITY) => {
+    /**
+     * Enters, after a wait if the limit requires one. Rejects with the signal's reason if that fires first, and with
+     * {@link LimitError} at once if too many wait, or if the rate needs more than `withinMs`.
+     */
+    enter: (key: string, limit: Limit, signal: AbortSignal, withinMs = Number.POSITIVE_INFINITY): Promise<Release> => {
       if (signal.aborted) return Promise.reject(signal.reason)
       const release = tryEnter(key, limit)
       if (release) return Promise.resolve(release)
       const refused = refusal(key, limit, withinMs)
       return refused ? Promise.reject(refused) : wait(key, limit, signal)
     },
-    retryAfterMs: (key, limit) => aheadMs(states.get(key), limit),
+    /** Milliseconds that the rate would make a new caller wait, behind those who wait now; 0: none. Takes nothing. */
+    retryAfterMs: (key: string, limit: Limit) => aheadMs(states.get(key), limit),
+    /** Keys that are in use or have an unfilled bucket. */
     size: () => states.size,
   }
 }

@@ -35,19 +35,12 @@ export async function openSession({ open, service }: Sessions, stopped: AbortSig
   }
 }
 
+const STATUSES = { SIGINT: 130, SIGTERM: 143 } as const
+
 /**
  * Ctrl-C or SIGTERM. The first signal stops the work gracefully; the second ends the process at once, as by default.
  */
-type Interruption = {
-  readonly stopped: AbortSignal
-  /** The exit status that a shell expects after the signal; undefined without a signal. */
-  readonly status: () => number | undefined
-  readonly release: () => void
-}
-
-const STATUSES = { SIGINT: 130, SIGTERM: 143 } as const
-
-export function interruption(): Interruption {
+export function interruption() {
   const stop = new AbortController()
   let status: number | undefined
   const fire = (signal: keyof typeof STATUSES): void => {
@@ -59,7 +52,11 @@ export function interruption(): Interruption {
     for (const signal of Object.keys(STATUSES)) process.off(signal, fire)
   }
   for (const signal of Object.keys(STATUSES)) process.once(signal, fire)
-  return { stopped: stop.signal, status: () => status, release }
+  return {
+    stopped: stop.signal /** The exit status that a shell expects after the signal; undefined without a signal. */,
+    status: () => status,
+    release,
+  }
 }
 
 /** The environment of a command. */

@@ -262,37 +262,29 @@ const ERROR_SECONDS = { least: 1, most: 5 } // RFC 9520 §3.2
 /** Number of consecutive unanswered queries after which a list is waited for no longer than the others. */
 const SUSPECT_AFTER = 2
 
-type Memory = {
-  /** The cached answer of a list about an address; `maxAgeMs` requests a younger one. */
-  readonly recall: (address: Subject, index: number, nowMs: number, maxAgeMs: number) => Entry | undefined
-  /** `counted` is the answer that counts, which may differ from what the list answered. */
-  readonly remember: (
-    address: Subject,
-    index: number,
-    entry: Entry,
-    ttlSeconds: number | undefined,
-    counted: ListStatus,
-  ) => void
-  /** Whether the list has left the last queries unanswered. */
-  readonly isSuspect: (index: number) => boolean
-  /** Answers by status since startup, per list. */
-  readonly counts: readonly Readonly<Record<ListStatus, number>>[]
-}
-
 /** The cached answers, bounded in addresses, and the counters of each list. */
-export function memory(lists: readonly List[], now: () => number): Memory {
+export function memory(lists: readonly List[], now: () => number) {
   type Slot = { readonly entry: Entry; readonly expiresAtMs: number }
   const addresses = ttlCache<(Slot | undefined)[]>({ maxEntries: MAX_ADDRESSES, now })
   const failures = lists.map(() => 0)
+  /** Answers by status since startup, per list. */
   const counts = lists.map(() => ({ listed: 0, not_listed: 0, blocked: 0, timeout: 0, error: 0, unsupported: 0 }))
 
   return {
-    recall: (address, index, nowMs, maxAgeMs) => {
+    /** The cached answer of a list about an address; `maxAgeMs` requests a younger one. */
+    recall: (address: Subject, index: number, nowMs: number, maxAgeMs: number): Entry | undefined => {
       const slot = addresses.get(address)?.value[index]
       if (!slot || slot.expiresAtMs <= nowMs) return undefined
       return nowMs - (slot.entry.atMs ?? 0) < maxAgeMs ? slot.entry : undefined
     },
-    remember: (address, index, entry, ttlSeconds, counted) => {
+    /** `counted` is the answer that counts, which may differ from what the list answered. */
+    remember: (
+      address: Subject,
+      index: number,
+      entry: Entry,
+      ttlSeconds: number | undefined,
+      counted: ListStatus,
+    ): void => {
       counts[index]![counted] += 1
       failures[index] = ttlSeconds === undefined ? failures[index]! + 1 : 0
       const seconds = keepSeconds(entry.reading.status, ttlSeconds, failures[index]!)
@@ -301,7 +293,8 @@ export function memory(lists: readonly List[], now: () => number): Memory {
       slots[index] = { entry, expiresAtMs: now() + seconds * 1_000 }
       addresses.set(address, slots, LISTED_SECONDS * 1_000)
     },
-    isSuspect: (index) => failures[index]! >= SUSPECT_AFTER,
+    /** Whether the list has left the last queries unanswered. */
+    isSuspect: (index: number) => failures[index]! >= SUSPECT_AFTER,
     counts,
   }
 }

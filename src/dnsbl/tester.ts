@@ -23,24 +23,6 @@ import type { List, ListKeys } from './zone-type.ts'
 /** The parameters of a test. It continues after its caller. */
 export type TestCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monotonic' | 'random'>
 
-type Tester = {
-  readonly state: (list: List, family: Family) => TestState
-  readonly isDue: (list: List, family: Family, nowMs: number) => boolean
-  /**
-   * Starts the tests of `lists`, or joins those in progress. A test continues until it is done or all its callers have
-   * disconnected; their deadlines do not end it.
-   */
-  readonly start: (ctx: TestCtx, lists: readonly List[], family: Family, signal: AbortSignal) => void
-  readonly running: (list: List, family: Family) => Test | undefined
-  /**
-   * The present result of the negative test point: from the test in progress, or from a new query if the last answer is
-   * over a minute old.
-   */
-  readonly negative: (ctx: TestCtx, list: List, family: Family, signal: AbortSignal) => Promise<Seen>
-  /** Settles when no test is in progress and the store has the results. At most the deadline of a test. */
-  readonly settled: () => Promise<void>
-}
-
 /** A test in progress. None of its promises rejects. */
 type Test = Work<void> & {
   readonly negative: Promise<Seen>
@@ -57,11 +39,7 @@ type Round = { readonly ctx: TestCtx; readonly list: List; readonly family: Fami
 const CLEAN_MS = 60_000
 
 /** Tests lists by RFC 5782 §5 through the same resolver as all other queries. */
-export function tester(options: {
-  readonly states: TestStates
-  readonly keys: ListKeys
-  readonly deadlineMs: number
-}): Tester {
+export function tester(options: { readonly states: TestStates; readonly keys: ListKeys; readonly deadlineMs: number }) {
   const { states, keys, deadlineMs } = options
   const share = sharedWork<void, Test>()
   const checks = sharedWork<Seen>()
@@ -111,6 +89,10 @@ export function tester(options: {
       note(round, { negative: seen, positive: 'unanswered', codes: [] })
   }
 
+  /**
+   * The present result of the negative test point: from the test in progress, or from a new query if the last answer is
+   * over a minute old.
+   */
   async function negative(ctx: TestCtx, list: List, family: Family, signal: AbortSignal): Promise<Seen> {
     const key = keyOf(list, family)
     const test = share.running(key)
@@ -140,15 +122,21 @@ export function tester(options: {
 
   return {
     state: states.get,
-    isDue: (list, family, nowMs) => !share.running(keyOf(list, family)) && isDue(states.get(list, family), nowMs),
-    start: (ctx, lists, family, signal) => {
+    isDue: (list: List, family: Family, nowMs: number) =>
+      !share.running(keyOf(list, family)) && isDue(states.get(list, family), nowMs),
+    /**
+     * Starts the tests of `lists`, or joins those in progress. A test continues until it is done or all its callers
+     * have disconnected; their deadlines do not end it.
+     */
+    start: (ctx: TestCtx, lists: readonly List[], family: Family, signal: AbortSignal): void => {
       if (lists.length === 0 || signal.aborted) return
       const gone = hungUp(signal)
       for (const list of lists) startOne(ctx, list, family, gone)
     },
-    running: (list, family) => share.running(keyOf(list, family)),
+    running: (list: List, family: Family) => share.running(keyOf(list, family)),
     negative,
-    settled: async () => {
+    /** Settles when no test is in progress and the store has the results. At most the deadline of a test. */
+    settled: async (): Promise<void> => {
       await Promise.all(underWay)
       await states.saved()
     },

@@ -126,17 +126,13 @@ export type Refusal = {
   readonly request_id: string
 }
 
-export type RefusalLog = {
-  readonly add: (refusal: Refusal) => void
-  /** Writes the lines that are due. */
-  readonly stop: () => void
-}
+export type RefusalLog = ReturnType<typeof refusalLog>
 
 /**
  * Refusals are cheap for a caller, so they are not logged line by line: at most one line a second and reason, with the
  * first refused request and, if there were more, their number.
  */
-export function refusalLog(write: (fields: Refusal & { readonly count: number }) => void): RefusalLog {
+export function refusalLog(write: (fields: Refusal & { readonly count: number }) => void) {
   const waiting = new Map<ErrorCode, { readonly first: Refusal; count: number }>()
   let timer: NodeJS.Timeout | undefined
   function flush(): void {
@@ -145,13 +141,14 @@ export function refusalLog(write: (fields: Refusal & { readonly count: number })
     waiting.clear()
   }
   return {
-    add: (refusal) => {
+    add: (refusal: Refusal): void => {
       const known = waiting.get(refusal.reason)
       if (known) known.count++
       else waiting.set(refusal.reason, { first: refusal, count: 1 })
       timer ??= setTimeout(flush, LINE_EVERY_MS).unref()
     },
-    stop: () => {
+    /** Writes the lines that are due. */
+    stop: (): void => {
       clearTimeout(timer)
       flush()
     },

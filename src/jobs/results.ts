@@ -54,13 +54,8 @@ const FIELDS: Readonly<Record<JobKind, readonly string[]>> = {
   blacklist: ['verdict', 'listed', 'answered', 'total'],
 }
 
-type ResultCsv = {
-  readonly header: () => string
-  readonly row: (row: ResultRow) => string
-}
-
 /** The CSV of a job's results: first the list's own columns, unchanged, then the result columns. */
-export function csvOf({ kind }: Pick<JobRecord, 'kind'>, layout: Layout | undefined, style: CsvStyle): ResultCsv {
+export function csvOf({ kind }: Pick<JobRecord, 'kind'>, layout: Layout | undefined, style: CsvStyle) {
   const csv = layout?.format === 'csv' ? layout : undefined
   const line = csvLine(csv?.delimiter ?? ',', style)
   // Without a header the list's columns have no names.
@@ -71,7 +66,7 @@ export function csvOf({ kind }: Pick<JobRecord, 'kind'>, layout: Layout | undefi
   const named = (name: string): string => (head?.includes(name) ? `mailsonde_${name}` : name)
   return {
     header: () => (head ? line([...head, ...places.map(named), ...FIELDS[kind].map(named)]) : ''),
-    row: (row) => {
+    row: (row: ResultRow): string => {
       const { columns, input } = row
       const { line: at, part = '' } = lineAndPart(row.line)
       const first = csv && Array.isArray(columns) ? columns.map(String) : [input]

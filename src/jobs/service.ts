@@ -50,48 +50,7 @@ export type JobQueue = QueueState & { readonly claimed: number }
  * Bulk jobs. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a job
  * that is not the owner's.
  */
-export type JobService = {
-  /** Reads a list and starts to process it. A list that is refused as a whole leaves no job. */
-  readonly submit: (list: NewList, upload: ListUpload, owner: Owner) => Promise<JobAnswer>
-  /** Continues an interrupted upload after the stored records. Rejects with `wrong_offset` or `wrong_state`. */
-  readonly resumeUpload: (id: string, from: number, upload: ListUpload, owner: Owner) => Promise<JobAnswer>
-  readonly show: (id: string, owner: Owner) => Promise<JobAnswer>
-  /** The job as events tell of it: without the columns of its list, which may have 64 KiB. */
-  readonly event: (id: string, owner: Owner) => Promise<JobAnswer>
-  /** Newest first. */
-  readonly list: (
-    page: { readonly before?: number; readonly limit: number },
-    owner: Owner,
-  ) => Promise<{ readonly jobs: readonly JobAnswer[]; readonly next: number | undefined }>
-  /**
-   * Pauses, resumes or cancels; repeating this is not an error. Rejects with `wrong_state` if the state does not allow
-   * it.
-   */
-  readonly change: (id: string, action: JobAction, owner: Owner) => Promise<JobAnswer>
-  readonly remove: (id: string, owner: Owner) => Promise<void>
-  readonly results: (
-    id: string,
-    page: ResultPage,
-    owner: Owner,
-  ) => Promise<{ readonly job: JobRecord; readonly layout: Layout | undefined; readonly rows: readonly ResultRow[] }>
-  readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
-  /** The job now and after each change, at most twice a second, until it has ended. */
-  readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
-  /**
-   * Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners, and from
-   * the texts of {@link forgetTexts}.
-   */
-  readonly forget: (what: Forgotten) => Promise<ForgottenRows & ForgottenTexts>
-  /**
-   * What waits to be asked, and the rows that this node has claimed, as they were at most a second ago; undefined while
-   * the database was not needed.
-   */
-  readonly queue: () => Promise<JobQueue | undefined>
-  /** Starts to process the jobs that an earlier run left, or another process submitted. */
-  readonly start: () => Promise<void>
-  /** Returns the rows in progress. */
-  readonly stop: () => Promise<void>
-}
+export type JobService = ReturnType<typeof jobService>
 
 export type JobAction = 'pause' | 'resume' | 'cancel'
 /** The source states and the target state of each action; the target state itself is not an error. */
@@ -116,7 +75,7 @@ type JobServiceSettings = EngineSettings & {
   readonly storage?: Pick<StorageGuard, 'admitRows'> & { readonly maxRows: number }
 }
 
-export function jobService(settings: JobServiceSettings): JobService {
+export function jobService(settings: JobServiceSettings) {
   const { now } = settings
   let engine: Engine | undefined
   const tables = onceUnlessFailed(async () => {
@@ -132,6 +91,10 @@ export function jobService(settings: JobServiceSettings): JobService {
   })
 
   let looked: { readonly state: Promise<QueueState>; readonly atMs: number } | undefined
+  /**
+   * What waits to be asked, and the rows that this node has claimed, as they were at most a second ago; undefined while
+   * the database was not needed.
+   */
   async function queue(): Promise<JobQueue | undefined> {
     if (!engine) return undefined
     if (!looked || performance.now() - looked.atMs > QUEUE_MS)
@@ -185,7 +148,8 @@ export function jobService(settings: JobServiceSettings): JobService {
   }
   return {
     queue,
-    submit: told(async (list, upload, owner) => {
+    /** Reads a list and starts to process it. A list that is refused as a whole leaves no job. */
+    submit: told(async (list: NewList, upload: ListUpload, owner: Owner): Promise<JobAnswer> => {
       const { jobs } = await tables()
       const { expiresInMs, seed, ...about } = list
       const id = `job_${seed ?? randomBytes(16).toString('base64url')}`
@@ -207,7 +171,8 @@ export function jobService(settings: JobServiceSettings): JobService {
       }
       return whole(id, owner)
     }),
-    resumeUpload: told(async (id, from, upload, owner) => {
+    /** Continues an interrupted upload after the stored records. Rejects with `wrong_offset` or `wrong_state`. */
+    resumeUpload: told(async (id: string, from: number, upload: ListUpload, owner: Owner): Promise<JobAnswer> => {
       const job = await owned(id, owner)
       if (job.state !== 'receiving') throw jobError('complete', { state: job.state })
       if (from !== job.received) throw jobError('wrong_offset', { received: job.received }, { received: job.received })
@@ -220,21 +185,32 @@ export function jobService(settings: JobServiceSettings): JobService {
       return whole(id, owner)
     }),
     show: told(whole),
+    /** The job as events tell of it: without the columns of its list, which may have 64 KiB. */
     event: told(fresh),
-    list: told(async ({ before, limit }, owner) => {
-      const { jobs } = await tables()
-      const found = await jobs.list({
-        limit: limit + 1,
-        ...(before !== undefined && { before }),
-        ...(owner.isAdmin ? {} : { owner: owner.id }),
-      })
-      const page = found.slice(0, limit)
-      return {
-        jobs: await present(page),
-        next: found.length > limit ? page.at(-1)?.number : undefined,
-      }
-    }),
-    change: told(async (id, action, owner) => {
+    /** Newest first. */
+    list: told(
+      async (
+        { before, limit }: { readonly before?: number; readonly limit: number },
+        owner: Owner,
+      ): Promise<{ readonly jobs: readonly JobAnswer[]; readonly next: number | undefined }> => {
+        const { jobs } = await tables()
+        const found = await jobs.list({
+          limit: limit + 1,
+          ...(before !== undefined && { before }),
+          ...(owner.isAdmin ? {} : { owner: owner.id }),
+        })
+        const page = found.slice(0, limit)
+        return {
+          jobs: await present(page),
+          next: found.length > limit ? page.at(-1)?.number : undefined,
+        }
+      },
+    ),
+    /**
+     * Pauses, resumes or cancels; repeating this is not an error. Rejects with `wrong_state` if the state does not
+     * allow it.
+     */
+    change: told(async (id: string, action: JobAction, owner: Owner): Promise<JobAnswer> => {
       const job = await owned(id, owner)
       const { from, to } = ACTIONS[action]
       const isThere = job.state === to || (action === 'resume' && job.state === 'waiting')
@@ -246,31 +222,49 @@ export function jobService(settings: JobServiceSettings): JobService {
       engine?.wake()
       return whole(id, owner)
     }),
-    remove: told(async (id, owner) => {
+    remove: told(async (id: string, owner: Owner): Promise<void> => {
       await owned(id, owner)
       if (!(await (await tables()).jobs.remove(id))) throw jobError('unknown', { id }) // another request was faster
     }),
-    results: told(async (id, page, owner) => {
-      const job = await owned(id, owner)
-      // Without any result, all rows would be read.
-      const { rows } = await tables()
-      const isNew = job.first_result_at === null
-      const [layout, found] = await Promise.all([layoutOf(job), isNew ? [] : rows.results(job, page)])
-      return { job, layout, rows: found }
-    }),
-    badRows: told(async (id, after, limit, owner) => {
+    results: told(
+      async (
+        id: string,
+        page: ResultPage,
+        owner: Owner,
+      ): Promise<{
+        readonly job: JobRecord
+        readonly layout: Layout | undefined
+        readonly rows: readonly ResultRow[]
+      }> => {
+        const job = await owned(id, owner)
+        // Without any result, all rows would be read.
+        const { rows } = await tables()
+        const isNew = job.first_result_at === null
+        const [layout, found] = await Promise.all([layoutOf(job), isNew ? [] : rows.results(job, page)])
+        return { job, layout, rows: found }
+      },
+    ),
+    badRows: told(async (id: string, after: number, limit: number, owner: Owner): Promise<readonly StoredBadRow[]> => {
       const job = await owned(id, owner)
       return (await tables()).rows.badRows(job.number, after, limit)
     }),
-    watch: (id, owner, signal) => watch(() => throughOutage(() => fresh(id, owner), signal), signal),
-    forget: told(async (what) => {
+    /** The job now and after each change, at most twice a second, until it has ended. */
+    watch: (id: string, owner: Owner, signal: AbortSignal) =>
+      watch(() => throughOutage(() => fresh(id, owner), signal), signal),
+    /**
+     * Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners, and from
+     * the texts of {@link forgetTexts}.
+     */
+    forget: told(async (what: Forgotten): Promise<ForgottenRows & ForgottenTexts> => {
       const { db } = await tables()
       return { ...(await forgetRows(db, what)), ...(await forgetTexts(db, what)) }
     }),
-    start: told(async () => {
+    /** Starts to process the jobs that an earlier run left, or another process submitted. */
+    start: told(async (): Promise<void> => {
       await tables()
       engine?.wake()
     }),
+    /** Returns the rows in progress. */
     stop: async () => engine?.stop(),
   }
 }

@@ -15,17 +15,7 @@ export type Command = {
 }
 
 /** The process of the lane, as the process that asks sees it. */
-export type Child = {
-  /** Resolves when it takes jobs; rejects with what it said if it does not come up. */
-  readonly ready: Promise<void>
-  readonly isAlive: () => boolean
-  /** Runs one job; call it when the one before has ended. Ends the process where the job does not end by itself. */
-  readonly run: (task: Task, octets: Uint8Array, onBatch?: OnBatch) => Promise<unknown>
-  /** Ends it at once, whatever it does; the running job rejects with `reason`. */
-  readonly kill: (reason: unknown) => void
-  /** Whether the end of this process waits for it. */
-  readonly hold: (isBusy: boolean) => void
-}
+export type Child = ReturnType<typeof startChild>
 type OnBatch = (octets: Uint8Array) => Promise<void>
 
 /**
@@ -44,7 +34,7 @@ const END_MS = 1_000
 const MAX_SAID = 2_000
 
 /** Throws where the system has no room for another process. */
-export function startChild({ file, args, env }: Command): Child {
+export function startChild({ file, args, env }: Command) {
   const child = spawn(file, args, {
     ...{ env: { ...MALLOC, NODE_OPTIONS, ...env }, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe'] },
   })
@@ -78,6 +68,7 @@ export function startChild({ file, args, env }: Command): Child {
     clearTimeout(alive)
     throw reason
   }
+  /** Ends it at once, whatever it does; the running job rejects with `reason`. */
   function kill(reason: unknown): void {
     killedFor ??= reason
     child.kill('SIGKILL')
@@ -92,6 +83,7 @@ export function startChild({ file, args, env }: Command): Child {
       clearTimeout(late)
     }
   }
+  /** Runs one job; call it when the one before has ended. Ends the process where the job does not end by itself. */
   async function run(task: Task, octets: Uint8Array, onBatch?: OnBatch): Promise<unknown> {
     const failed = Promise.withResolvers<never>()
     failed.promise.catch(() => {})
@@ -109,11 +101,13 @@ export function startChild({ file, args, env }: Command): Child {
     }
   }
   return {
+    /** Resolves when it takes jobs; rejects with what it said if it does not come up. */
     ready: start(),
     isAlive: () => isAlive && killedFor === undefined,
     run,
     kill,
-    hold: (isBusy) => {
+    /** Whether the end of this process waits for it. */
+    hold: (isBusy: boolean): void => {
       for (const one of [child, socket, said]) isBusy ? one.ref() : one.unref()
     },
   }

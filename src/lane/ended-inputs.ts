@@ -3,13 +3,7 @@ import { join } from 'node:path'
 import { codeOf } from '../base/errors.ts'
 
 /** Inputs whose work ended the process that did it, by their names: they are not read again for a day. */
-export type EndedInputs = {
-  readonly mayBegin: (name: string) => Promise<boolean>
-  /** If this process ends before `end` is called, the work may not begin again. */
-  readonly mark: (name: string) => Promise<void>
-  /** `reason`: why it must not begin again. */
-  readonly end: (name: string, reason?: string) => Promise<void>
-}
+export type EndedInputs = ReturnType<typeof endedInputs>
 
 const KEPT_MS = 86_400_000
 /** Names that are kept; beyond it the oldest tenth goes. */
@@ -30,7 +24,7 @@ type EndedSettings = {
  * processes share the folder without a lock, and a start reads nothing. Where the folder cannot be written the work
  * begins without it.
  */
-export function endedInputs(folder: string, { now, warn, max = MAX_NAMES }: EndedSettings): EndedInputs {
+export function endedInputs(folder: string, { now, warn, max = MAX_NAMES }: EndedSettings) {
   const pathOf = (name: string): string => join(folder, name)
   let isTold = false
   const lost = (error: unknown): void => {
@@ -68,8 +62,10 @@ export function endedInputs(folder: string, { now, warn, max = MAX_NAMES }: Ende
   }
   return {
     mayBegin,
-    mark: (name) => write(name, `${process.pid}`).catch(lost),
-    end: async (name, reason) => {
+    /** If this process ends before `end` is called, the work may not begin again. */
+    mark: (name: string) => write(name, `${process.pid}`).catch(lost),
+    /** `reason`: why it must not begin again. */
+    end: async (name: string, reason?: string): Promise<void> => {
       try {
         if (reason === undefined) await unlink(pathOf(name))
         else {

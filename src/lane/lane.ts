@@ -21,7 +21,7 @@ export type LaneStats = {
   readonly waiting: number
 }
 
-export type Lane = { readonly heavy: Heavy; readonly stats: () => LaneStats; readonly close: () => Promise<void> }
+export type Lane = ReturnType<typeof openLane>
 
 /** Jobs that wait in all, and of one caller. */
 const MAX_WAITING = 100
@@ -48,7 +48,7 @@ const NONE_ENDED: EndedInputs = { mayBegin: async () => true, mark: async () => 
  * processor time, memory or wall time than it may; nothing else is affected, and all of its memory goes back. Without
  * work the process is ended after half a minute. It has no environment, and gets the octets and the input of a job only.
  */
-export function openLane({ command, log, endedInputs = NONE_ENDED, idleMs = IDLE_MS }: LaneSettings): Lane {
+export function openLane({ command, log, endedInputs = NONE_ENDED, idleMs = IDLE_MS }: LaneSettings) {
   const turns = turnsOf<() => Promise<void>>({ jobs: MAX_WAITING, ofCaller: MAX_OF_CALLER, octets: MAX_OCTETS })
   const ended: Record<LaneReason, number> = { time: 0, memory: 0, fault: 0, remembered: 0, full: 0 }
   const closed = new AbortController()
@@ -175,7 +175,7 @@ export function openLane({ command, log, endedInputs = NONE_ENDED, idleMs = IDLE
   return {
     heavy,
     stats: () => ({ done, ended: { ...ended }, waiting: turns.size() }),
-    close: async () => {
+    close: async (): Promise<void> => {
       closed.abort()
       clearTimeout(idle)
       child?.kill(new LaneError('full'))

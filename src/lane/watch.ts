@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
  * The walls of processor time and memory of one job, kept by a thread beside the one that does the work: that one may
  * be in a loop, in a regular expression or in a call of a native library.
  */
-export type Watch = { readonly begin: (cpuMs: number) => void; readonly end: () => void }
+export type Watch = ReturnType<typeof startWatch>
 
 /** The signal by which the watch ends the process for its time; for its memory it is SIGKILL, as by the system. */
 export const OUT_OF_TIME = 'SIGVTALRM'
@@ -36,7 +36,7 @@ for (;;) {
 }`
 
 /** Starts the thread, which sleeps while no job runs. */
-export function startWatch(parent: number): Watch {
+export function startWatch(parent: number) {
   const state = new Int32Array(new SharedArrayBuffer(8)) // the limit of the running job, and its number
   const settings = { state, parent, memory: MEMORY, everyMs: EVERY_MS, outOfTime: OUT_OF_TIME }
   new Worker(WATCH, { eval: true, workerData: settings, env: {} }).unref()
@@ -46,5 +46,5 @@ export function startWatch(parent: number): Watch {
     Atomics.notify(state, 0)
     Atomics.notify(state, 1)
   }
-  return { begin: (cpuMs) => set(Math.max(1, Math.round(cpuMs))), end: () => set(0) }
+  return { begin: (cpuMs: number) => set(Math.max(1, Math.round(cpuMs))), end: () => set(0) }
 }

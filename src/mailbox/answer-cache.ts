@@ -3,13 +3,7 @@ import { providerById } from './provider.ts'
 import { reasonRow } from './reasons.ts'
 import type { MailboxAnswer } from './verification.ts'
 
-export type AnswerCache = {
-  readonly recall: (key: string, maxAgeMs: number) => MailboxAnswer | undefined
-  /** `observedMs`: when the question started, by the monotonic clock. */
-  readonly remember: (key: string, answer: MailboxAnswer, observedMs: number) => void
-  /** Removes the entries whose key satisfies `test`; returns their number. */
-  readonly forget: (test: (key: string) => boolean) => number
-}
+export type AnswerCache = ReturnType<typeof answerCache>
 
 type Kept = { readonly answer: MailboxAnswer; readonly observedMs: number }
 
@@ -35,17 +29,19 @@ function isCached({ reason, catchAll, provider }: MailboxAnswer): boolean {
 }
 
 /** The cache of one verifier: conclusive answers for an hour, at most 50,000 and 32 MiB. */
-export function answerCache(monotonic: () => number): AnswerCache {
+export function answerCache(monotonic: () => number) {
   const kept: TtlCache<Kept> = ttlCache({ maxEntries: 50_000, maxBytes: MAX_BYTES, bytesOf, now: monotonic })
   return {
-    recall: (key, maxAgeMs) => {
+    recall: (key: string, maxAgeMs: number): MailboxAnswer | undefined => {
       const entry = maxAgeMs > 0 ? kept.get(key) : undefined
       return entry && monotonic() - entry.value.observedMs <= maxAgeMs ? entry.value.answer : undefined
     },
-    remember: (key, answer, observedMs) => {
+    /** `observedMs`: when the question started, by the monotonic clock. */
+    remember: (key: string, answer: MailboxAnswer, observedMs: number): void => {
       if (isCached(answer)) kept.set(key, { answer, observedMs }, KEPT_MS)
       else kept.delete(key)
     },
+    /** Removes the entries whose key satisfies `test`; returns their number. */
     forget: kept.deleteWhere,
   }
 }

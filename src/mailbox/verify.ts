@@ -20,10 +20,10 @@ import { askOnce, sharesAnswers, unlessLate } from './shared-question.ts'
 import { sideData } from './side-data/side-data.ts'
 import type { Cluster } from './source/cluster.ts'
 import { identity } from './source/helo.ts'
-import { type HostLimits, hostLimits } from './source/host-limits.ts'
+import { hostLimits } from './source/host-limits.ts'
 import { type PoolRow, poolStatus } from './source/pool.ts'
 import { port25Monitor } from './source/port25.ts'
-import { type ProviderKey, type Sources, sources } from './source/sources.ts'
+import { type ProviderKey, sources } from './source/sources.ts'
 import type { MailboxAnswer, Verification, VerifyInput } from './verification.ts'
 
 export type VerifySettings = {
@@ -52,31 +52,7 @@ export type VerifySettings = {
   readonly noCourtesy?: boolean
 }
 
-export type Verifier = {
-  /**
-   * Verifies one address. Answers within `timeoutMs` and a quarter of a second, from what is known by then; faults of
-   * servers and of the DNS are data. `ctx.signal` is for a caller that disconnects, and should last longer than
-   * `timeoutMs`. Rejects with AppError `forbidden` for a domain that the operator denies.
-   */
-  readonly verify: (ctx: Ctx, input: VerifyInput) => Promise<Verification>
-  /** Questions that may begin at a provider at once. */
-  readonly limits: Pick<HostLimits, 'room' | 'onRoom'>
-  /** The state of sources toward providers, for code that uses nodes in addition to the pool. */
-  readonly sources: Pick<Sources, 'health' | 'begin' | 'load'>
-  /** The state of the source addresses, for `GET /v1/pool`. */
-  readonly pool: () => Promise<readonly PoolRow[]>
-  /** Closes all circuit breakers (`POST /v1/pool`). */
-  readonly reloadPool: () => Promise<void>
-  /** Removes a mailbox, or a domain and its mailboxes, from the caches: answers, and catch-all results. */
-  readonly forget: (what: { readonly email: Email } | { readonly domain: Domain }) => {
-    readonly answers: number
-    readonly catch_all: number
-  }
-  /** Removes the same from the state that the nodes on one database share; undefined without a database. */
-  readonly forgetShared: (name: 'email' | 'domain', value: string) => Promise<number | undefined>
-  /** Closes idle sessions and saves the state of the source addresses, at shutdown. */
-  readonly close: () => Promise<void>
-}
+export type Verifier = ReturnType<typeof createVerifier>
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 const DEFAULT_MAX_AGE_MS = 600_000
@@ -89,10 +65,11 @@ const GRACE_MS = 150
 export function createVerifier(
   world: Pick<World, 'now' | 'monotonic' | 'random' | 'store' | 'log'>,
   settings: VerifySettings = {},
-): Verifier {
+) {
   const { cluster } = settings
   const catchAll = sharedCatchAll(catchAllCache(world.monotonic), cluster)
   const isLifted = settings.noCourtesy === true
+  /** Questions that may begin at a provider at once. */
   const limits = hostLimits({
     now: world.monotonic,
     isLifted,
@@ -115,7 +92,12 @@ export function createVerifier(
   const found = (ctx: Ctx, input: VerifyInput, email: Email): Promise<Found> =>
     answerFor({ ctx, input, email, state, settings, cache, share, greylisted })
   return {
-    verify: async (ctx, input) => {
+    /**
+     * Verifies one address. Answers within `timeoutMs` and a quarter of a second, from what is known by then; faults of
+     * servers and of the DNS are data. `ctx.signal` is for a caller that disconnects, and should last longer than
+     * `timeoutMs`. Rejects with AppError `forbidden` for a domain that the operator denies.
+     */
+    verify: async (ctx: Ctx, input: VerifyInput): Promise<Verification> => {
       const begunMs = ctx.monotonic()
       const email = parsePastedEmail(input.email)
       const side = sideData(ctx, input, email.ok ? email.value : undefined)
@@ -130,16 +112,25 @@ export function createVerifier(
       }
     },
     limits,
+    /** The state of sources toward providers, for code that uses nodes in addition to the pool. */
     sources: state.sources,
-    pool: async () => {
+    /** The state of the source addresses, for `GET /v1/pool`. */
+    pool: async (): Promise<readonly PoolRow[]> => {
       await state.sources.load()
       return poolStatus(settings.pool?.() ?? [], state.sources.rows(), world.now(), settings.listed)
     },
-    reloadPool: async () => {
+    /** Closes all circuit breakers (`POST /v1/pool`). */
+    reloadPool: async (): Promise<void> => {
       await state.sources.load()
       state.sources.reload()
     },
-    forget: (what) => {
+    /** Removes a mailbox, or a domain and its mailboxes, from the caches: answers, and catch-all results. */
+    forget: (
+      what: { readonly email: Email } | { readonly domain: Domain },
+    ): {
+      readonly answers: number
+      readonly catch_all: number
+    } => {
       const end = 'domain' in what ? `@${what.domain}` : formatEmail(what.email).toLowerCase()
       const isMeant = (key: string): boolean => {
         const mailbox = key.split(' ')[0]!.toLowerCase()
@@ -148,8 +139,10 @@ export function createVerifier(
       greylisted.forget(isMeant)
       return { answers: cache.forget(isMeant), catch_all: 'domain' in what ? state.catchAll.forget(what.domain) : 0 }
     },
-    forgetShared: async (name, value) => cluster?.forget(name, value),
-    close: async () => {
+    /** Removes the same from the state that the nodes on one database share; undefined without a database. */
+    forgetShared: async (name: 'email' | 'domain', value: string) => cluster?.forget(name, value),
+    /** Closes idle sessions and saves the state of the source addresses, at shutdown. */
+    close: async (): Promise<void> => {
       state.sessions.close()
       await state.sources.save()
     },

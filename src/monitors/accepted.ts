@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AcceptedAnswer } from '../answers/accepted.ts'
 import type { Domain } from '../names/domain.ts'
 import { type Owner, owns } from '../names/owner.ts'
-import { type Acceptances, severityOfFinding } from '../score/accepted.ts'
+import { severityOfFinding } from '../score/accepted.ts'
 import type { AcceptedFindings, AcceptedRow } from '../store/postgres/accepted.ts'
 import { isAway } from '../store/postgres/connect.ts'
 import type { NewDelivery } from '../store/postgres/deliveries.ts'
@@ -37,25 +37,11 @@ type Page = {
 }
 
 /** Accepted findings: each belongs to the key that made it, and holds for what this key asks and watches. */
-export type AcceptedService = {
-  /** Stores an acceptance, in place of the one of the same finding and subject. Rejects with `limit_reached`. */
-  readonly create: (
-    about: NewAcceptance,
-    owner: Owner,
-  ) => Promise<{ readonly answer: AcceptedAnswer; readonly isNew: boolean }>
-  readonly list: (
-    page: Page,
-    owner: Owner,
-  ) => Promise<readonly { readonly number: number; readonly answer: AcceptedAnswer }[]>
-  /** Rejects with `not_found` for one that is not the owner's. */
-  readonly remove: (id: string, owner: Owner) => Promise<AcceptedAnswer>
-  /** Those in force of a key for a domain. */
-  readonly ofDomain: (owner: Owner, domain: string) => Promise<Acceptances>
-}
+export type AcceptedService = ReturnType<typeof acceptedService>
 
 type Opened = { readonly accepted: AcceptedFindings; readonly engine: { readonly wake: () => void } }
 
-export function acceptedService(opened: () => Promise<Opened>, now: () => number): AcceptedService {
+export function acceptedService(opened: () => Promise<Opened>, now: () => number) {
   const present = ({ id, finding, domain, label, reason, author, until, created_at }: AcceptedRow): AcceptedAnswer => ({
     id,
     finding,
@@ -69,7 +55,11 @@ export function acceptedService(opened: () => Promise<Opened>, now: () => number
     created_at: created_at.toISOString(),
   })
   return {
-    create: async ({ finding, reason, by, until, ...subject }, owner) => {
+    /** Stores an acceptance, in place of the one of the same finding and subject. Rejects with `limit_reached`. */
+    create: async (
+      { finding, reason, by, until, ...subject }: NewAcceptance,
+      owner: Owner,
+    ): Promise<{ readonly answer: AcceptedAnswer; readonly isNew: boolean }> => {
       const { accepted, engine } = await opened()
       const soonMs = until.getTime() - SOON_MS
       const row = {
@@ -83,18 +73,23 @@ export function acceptedService(opened: () => Promise<Opened>, now: () => number
       engine.wake()
       return { answer: present(made), isNew: made.id === row.id }
     },
-    list: async (page, owner) => {
+    list: async (
+      page: Page,
+      owner: Owner,
+    ): Promise<readonly { readonly number: number; readonly answer: AcceptedAnswer }[]> => {
       const rows = await (await opened()).accepted.list({ ...page, ...(!owner.isAdmin && { owner: owner.id }) })
       return rows.map((row) => ({ number: row.number, answer: present(row) }))
     },
-    remove: async (id, owner) => {
+    /** Rejects with `not_found` for one that is not the owner's. */
+    remove: async (id: string, owner: Owner): Promise<AcceptedAnswer> => {
       const { accepted, engine } = await opened()
       const gone = await accepted.remove(id, owner.isAdmin ? undefined : owner.id, new Date(now()))
       if (!gone || !owns(owner, gone.owner)) throw acceptedError('unknown')
       engine.wake()
       return present(gone)
     },
-    ofDomain: async ({ id }, domain) =>
+    /** Those in force of a key for a domain. */
+    ofDomain: async ({ id }: Owner, domain: string) =>
       acceptancesOf(await (await opened()).accepted.ofDomain(id, domain, new Date(now()))),
   }
 }

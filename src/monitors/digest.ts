@@ -128,20 +128,16 @@ export async function askOwners(
 }
 
 /** Settings, readers and a preview of digests, for a key. */
-export type DigestService = {
-  readonly show: (
-    owner: Owner,
-    page: { readonly after?: string; readonly limit: number; readonly of?: string },
-  ) => Promise<Omit<MonitorDigestAnswer, 'has_more' | 'next_cursor'>>
-  /** Turns digests on or off. Rejects with AppError `invalid_parameter` while this service cannot send mail. */
-  readonly set: (every: Every | 'off', owner: Owner) => Promise<void>
-}
+export type DigestService = ReturnType<typeof digestService>
 
 export function digestService(
   opened: () => Promise<Digesting & { readonly senders: Senders; readonly wake: () => void }>,
-): DigestService {
+) {
   return {
-    show: async ({ id }, { of, ...page }) => {
+    show: async (
+      { id }: Owner,
+      { of, ...page }: { readonly after?: string; readonly limit: number; readonly of?: string },
+    ): Promise<Omit<MonitorDigestAnswer, 'has_more' | 'next_cursor'>> => {
       const parts = await opened()
       const { database, digests, mailRules, senders, now } = parts
       const [setting, counts] = await Promise.all([digests.setting(id), digests.counts(id)])
@@ -168,7 +164,8 @@ export function digestService(
         preview: mail ? { to: mail.to, subject: mail.subject, text: mail.text } : null,
       }
     },
-    set: async (every, { id }) => {
+    /** Turns digests on or off. Rejects with AppError `invalid_parameter` while this service cannot send mail. */
+    set: async (every: Every | 'off', { id }: Owner): Promise<void> => {
       const parts = await opened()
       if (every === 'off') return parts.digests.set(id, null)
       if (parts.senders.mail === undefined) throw monitorError('no_mail')

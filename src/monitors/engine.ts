@@ -14,12 +14,7 @@ import { FAILING_AFTER } from './notify/machine.ts'
 import { ownFault } from './notify/send.ts'
 import { putOff as putOffMonitor, type Running, workOn } from './run.ts'
 
-export type MonitorEngine = {
-  /** Starts a cycle at once. */
-  readonly wake: () => void
-  /** Claims nothing new, ends what runs and releases it. */
-  readonly stop: () => Promise<void>
-}
+export type MonitorEngine = ReturnType<typeof startMonitors>
 
 export type EngineParts = Running &
   Delivering &
@@ -56,7 +51,7 @@ const MESSAGE_LEASE_MS = 60_000
 const LIMITS = { runMs: 150_000, messageMs: 45_000, eventMs: 10_000 }
 
 /** Processes the monitors and messages of a database, together with the engines of other nodes on the same one. */
-export function startMonitors(parts: EngineParts): MonitorEngine {
+export function startMonitors(parts: EngineParts) {
   const { monitors, deliveries, now, log, limits = LIMITS } = parts
   const stopping = new AbortController()
   const tellEndedJobs = endedJobsTold({ ...parts, eventMs: limits.eventMs })
@@ -155,8 +150,10 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
   }
   const looking = loop()
   return {
+    /** Starts a cycle at once. */
     wake: looks.wake,
-    stop: once(async () => {
+    /** Claims nothing new, ends what runs and releases it. */
+    stop: once(async (): Promise<void> => {
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))
       await looking
       await Promise.all([...runs, ...messages])

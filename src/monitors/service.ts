@@ -6,7 +6,6 @@ import type {
   MonitorKind,
   MonitorPoint,
   MonitorRunAnswer,
-  MonitorSummary,
   MonitorTestAnswer,
 } from '../answers/monitors.ts'
 import { atMost } from '../base/at-most.ts'
@@ -23,7 +22,7 @@ import type { MonitorFilter, MonitorPlace, MonitorSort, Portfolio } from '../sto
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Webhooks } from '../store/postgres/webhooks.ts'
 import { attemptOf, mailRefusal, secretsOf } from './deliver.ts'
-import { type DigestService, digestService } from './digest.ts'
+import { digestService } from './digest.ts'
 import type { MonitorEngine } from './engine.ts'
 import { askForConsent, consentQuestion, consentsOf, type MailRules, needsNoConsent } from './notify/consent.ts'
 import { type Channel, channel, type KeptTarget, type Senders, sendOnce } from './notify/send.ts'
@@ -77,68 +76,7 @@ type MonitorPatch = Partial<Omit<MonitorInput, 'kind' | 'target' | 'domain'>> & 
  * Monitors. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a
  * monitor that is not the owner's.
  */
-export type MonitorService = {
-  /**
-   * Creates a monitor, which runs at once. `seed` names it if the request may be repeated. Rejects with
-   * `limit_reached`.
-   */
-  readonly create: (input: MonitorInput, owner: Owner, seed?: string) => Promise<MonitorAnswer>
-  /** Those of a filter, each with its place in the list. */
-  readonly list: (
-    filter: MonitorFilter,
-    page: { readonly sort: MonitorSort; readonly after?: MonitorPlace; readonly limit: number },
-    owner: Owner,
-  ) => Promise<readonly { readonly monitor: MonitorAnswer; readonly place: MonitorPlace }[]>
-  /** Counts by what is known; `compare` is a day. */
-  readonly summary: (filter: MonitorFilter, compare: string | undefined, owner: Owner) => Promise<MonitorSummary>
-  /** Changes, pauses or resumes those of a filter; returns their number. */
-  readonly changeMany: (filter: MonitorFilter, edit: ManyEdit, owner: Owner) => Promise<number>
-  /** Runs those of a filter that are enabled and have not run for a minute; returns their number. */
-  readonly runMany: (filter: MonitorFilter, owner: Owner) => Promise<number>
-  /** Creates and changes monitors together, or none of them. Rejects with `limit_reached`. */
-  readonly importRows: (
-    rows: readonly ImportRow[],
-    how: { readonly everyMs: number; readonly isDryRun: boolean },
-    owner: Owner,
-  ) => Promise<ImportCounts>
-  readonly show: (id: string, owner: Owner) => Promise<MonitorAnswer>
-  readonly change: (id: string, patch: MonitorPatch, owner: Owner) => Promise<MonitorAnswer>
-  readonly remove: (id: string, owner: Owner) => Promise<MonitorAnswer>
-  /** Runs a monitor now, at most once a minute; with `wait` until it has run. */
-  readonly run: (id: string, wait: boolean, owner: Owner, signal: AbortSignal) => Promise<MonitorRunAnswer>
-  /** Sends a test message to every receiver of the monitor; with `only` to those that have a URL. */
-  readonly test: (id: string, owner: Owner, signal: AbortSignal, only?: 'urls') => Promise<MonitorTestAnswer>
-  /** Points in the order of time, starting after `after`. */
-  readonly history: (
-    id: string,
-    page: { readonly after?: Date; readonly limit: number },
-    owner: Owner,
-  ) => Promise<readonly MonitorPoint[]>
-  /** What changed, newest first. */
-  readonly changes: (
-    id: string,
-    page: { readonly before?: Date; readonly limit: number },
-    owner: Owner,
-  ) => Promise<readonly MonitorChange[]>
-  /** The badge of a public monitor, of its state or of a profile. */
-  readonly badge: (id: string, profile?: string) => Promise<BadgeAnswer>
-  readonly digests: DigestService
-  /** Ends the digests of a token, or the mail of a monitor to the address of a message; after a question for consent, all mail of this service. */
-  readonly unsubscribe: (message: string) => Promise<void>
-  /**
-   * Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns
-   * their number.
-   */
-  readonly forget: (
-    name: 'email' | 'domain',
-    value: string,
-  ) => Promise<{ readonly monitors: number; readonly receivers: number }>
-  /** An address consents to mail, by the id in the link that it got. */
-  readonly consent: (id: string) => Promise<void>
-  /** Why mail to an address cannot be sent; undefined if it can. */
-  readonly mailFault: (address: string) => Promise<'no_mail' | 'no_public_url' | undefined>
-  readonly start: () => Promise<void>
-}
+export type MonitorService = ReturnType<typeof monitorService>
 
 const RUN_EVERY_MS = 60_000
 const LOOK_EVERY_MS = 200
@@ -156,7 +94,7 @@ export function monitorService(
     /** The names of all profiles. */
     readonly profiles: readonly string[]
   },
-): MonitorService {
+) {
   /** Throws AppError for the name of a profile that is not there. */
   function mustKnow(profile: string | undefined): void {
     if (profile !== undefined && !profiles.includes(profile))
@@ -222,7 +160,11 @@ export function monitorService(
   }
 
   return {
-    create: async (input, owner, seed) => {
+    /**
+     * Creates a monitor, which runs at once. `seed` names it if the request may be repeated. Rejects with
+     * `limit_reached`.
+     */
+    create: async (input: MonitorInput, owner: Owner, seed?: string): Promise<MonitorAnswer> => {
       const { monitors, engine, storage } = await opened()
       await storage.admit(owner.id, 0)
       const asked = await openConsents(mailboxesOf(input.notify), owner.id)
@@ -257,7 +199,12 @@ export function monitorService(
       engine.wake()
       return present(row, secrets)
     },
-    list: async (filter, page, owner) => {
+    /** Those of a filter, each with its place in the list. */
+    list: async (
+      filter: MonitorFilter,
+      page: { readonly sort: MonitorSort; readonly after?: MonitorPlace; readonly limit: number },
+      owner: Owner,
+    ): Promise<readonly { readonly monitor: MonitorAnswer; readonly place: MonitorPlace }[]> => {
       const { portfolio, tables, mailRules } = await opened()
       const rows = await portfolio.list(ownOf(filter, owner), page)
       const addresses = Map.groupBy(rows, (row) => row.owner)
@@ -275,30 +222,38 @@ export function monitorService(
         return { monitor: presentMonitor(row, shown), place: row.place }
       })
     },
-    summary: async (filter, compare, owner) =>
+    /** Counts by what is known; `compare` is a day. */
+    summary: async (filter: MonitorFilter, compare: string | undefined, owner: Owner) =>
       summaryOf((await opened()).portfolio, ownOf(filter, owner), compare, { nowMs: now(), profiles }),
-    changeMany: async (filter, edit, owner) => {
+    /** Changes, pauses or resumes those of a filter; returns their number. */
+    changeMany: async (filter: MonitorFilter, edit: ManyEdit, owner: Owner): Promise<number> => {
       const { portfolio, engine } = await opened()
       const changed = await portfolio.change(ownOf(filter, owner), edit, MAX_LABELS, new Date(now()))
       engine.wake()
       return changed
     },
-    runMany: async (filter, owner) => {
+    /** Runs those of a filter that are enabled and have not run for a minute; returns their number. */
+    runMany: async (filter: MonitorFilter, owner: Owner): Promise<number> => {
       const { portfolio, engine } = await opened()
       const at = now()
       const due = await portfolio.run(ownOf(filter, owner), new Date(at - RUN_EVERY_MS), new Date(at))
       engine.wake()
       return due
     },
-    importRows: async (rows, how, owner) => {
+    /** Creates and changes monitors together, or none of them. Rejects with `limit_reached`. */
+    importRows: async (
+      rows: readonly ImportRow[],
+      how: { readonly everyMs: number; readonly isDryRun: boolean },
+      owner: Owner,
+    ): Promise<ImportCounts> => {
       const { portfolio, storage, engine } = await opened()
       await storage.admit(owner.id, 0)
       const counts = await importRows(portfolio, rows, { ...how, at: new Date(now()) }, owner)
       if (!how.isDryRun) engine.wake()
       return counts
     },
-    show: async (id, owner) => present(await owned(id, owner)),
-    change: async (id, patch, owner) => {
+    show: async (id: string, owner: Owner) => present(await owned(id, owner)),
+    change: async (id: string, patch: MonitorPatch, owner: Owner): Promise<MonitorAnswer> => {
       const row = await owned(id, owner)
       const { monitors, engine } = await opened()
       const asked = patch.notify ? await openConsents(mailboxesOf(patch.notify), row.owner) : []
@@ -324,12 +279,13 @@ export function monitorService(
       engine.wake()
       return present(changed, targets?.secrets)
     },
-    remove: async (id, owner) => {
+    remove: async (id: string, owner: Owner): Promise<MonitorAnswer> => {
       const row = await owned(id, owner)
       if (!(await (await opened()).monitors.remove(id))) throw missing() // another request was faster
       return presentMonitor(row)
     },
-    run: async (id, wait, owner, signal) => {
+    /** Runs a monitor now, at most once a minute; with `wait` until it has run. */
+    run: async (id: string, wait: boolean, owner: Owner, signal: AbortSignal): Promise<MonitorRunAnswer> => {
       const row = await owned(id, owner)
       const sinceMs = row.ran_at === null ? Number.POSITIVE_INFINITY : now() - row.ran_at.getTime()
       if (sinceMs >= 0 && sinceMs < RUN_EVERY_MS)
@@ -354,7 +310,8 @@ export function monitorService(
         return { run: { monitor: id, state: 'done', point: point ? presentPoint(point) : null, lines } }
       }
     },
-    test: async (id, owner, signal, only) => {
+    /** Sends a test message to every receiver of the monitor; with `only` to those that have a URL. */
+    test: async (id: string, owner: Owner, signal: AbortSignal, only?: 'urls'): Promise<MonitorTestAnswer> => {
       const row = await owned(id, owner)
       const { senders, tables, engine, mailRules } = await opened()
       const targets = toldTargets(row).filter(({ type }) => only !== 'urls' || type !== 'mail')
@@ -394,15 +351,26 @@ export function monitorService(
       })
       return { sent }
     },
-    history: async (id, page, owner) => {
+    /** Points in the order of time, starting after `after`. */
+    history: async (
+      id: string,
+      page: { readonly after?: Date; readonly limit: number },
+      owner: Owner,
+    ): Promise<readonly MonitorPoint[]> => {
       const row = await owned(id, owner)
       return (await (await opened()).monitors.points(row.number, page)).map(presentPoint)
     },
-    changes: async (id, page, owner) => {
+    /** What changed, newest first. */
+    changes: async (
+      id: string,
+      page: { readonly before?: Date; readonly limit: number },
+      owner: Owner,
+    ): Promise<readonly MonitorChange[]> => {
       const row = await owned(id, owner)
       return (await (await opened()).monitors.points(row.number, { ...page, changed: true })).map(presentChange)
     },
-    badge: async (id, profile) => {
+    /** The badge of a public monitor, of its state or of a profile. */
+    badge: async (id: string, profile?: string): Promise<BadgeAnswer> => {
       mustKnow(profile)
       const row = await (await opened()).monitors.byId(id)
       if (!row?.is_public) throw monitorError('no_badge')
@@ -412,7 +380,11 @@ export function monitorService(
       const { tables, engine, ...parts } = await opened()
       return { ...parts, ...tables, now, wake: engine.wake }
     }),
-    unsubscribe: async (message) => {
+    /**
+     * Ends the digests of a token, or the mail of a monitor to the address of a message; after a question for consent,
+     * all mail of this service.
+     */
+    unsubscribe: async (message: string): Promise<void> => {
       const { monitors, tables } = await opened()
       if (message.startsWith('dig_')) {
         if (!(await tables.digests.stop(message, new Date(now())))) throw monitorError('old_link')
@@ -432,12 +404,18 @@ export function monitorService(
       const all = new Set([...unsubscribedOf(row), by.to.toLowerCase()])
       await monitors.edit(row.number, { unsubscribed: JSON.stringify([...all].slice(-100)) })
     },
-    consent: async (id) => {
+    /** An address consents to mail, by the id in the link that it got. */
+    consent: async (id: string): Promise<void> => {
       const { tables } = await opened()
       if (!(await tables.consents.answer(id, 'given', new Date(now())))) throw monitorError('old_link')
     },
-    forget: async (name, value) => (await opened()).monitors.forget(name, value),
-    mailFault: async (address) => {
+    /**
+     * Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers;
+     * returns their number.
+     */
+    forget: async (name: 'email' | 'domain', value: string) => (await opened()).monitors.forget(name, value),
+    /** Why mail to an address cannot be sent; undefined if it can. */
+    mailFault: async (address: string): Promise<'no_mail' | 'no_public_url' | undefined> => {
       const { senders, mailRules } = await opened()
       if (senders.mail === undefined) return 'no_mail'
       return senders.publicUrl === undefined && !needsNoConsent(mailRules, address) ? 'no_public_url' : undefined

@@ -21,31 +21,9 @@ type Run = {
 }
 
 /** Questions of pages in progress, each asked once however often its page is loaded, and answers of the last minute. */
-export type Runs = {
-  /** The answer to an equal question of the last minute. */
-  readonly known: (key: string) => Answer | undefined
-  /** The question is asked anew the next time. */
-  readonly forget: (key: string) => void
-  /** Whether an equal question is in progress or was answered in the last minute. */
-  readonly has: (key: string) => boolean
-  /**
-   * All events of a question, from its beginning, even if it started earlier. Throws AppError `overloaded` beyond the
-   * bound.
-   */
-  readonly follow: (
-    key: string,
-    begin: (signal: AbortSignal) => AsyncIterable<Told>,
-    /** Of the reader: it ends the reading, and not the run. */
-    signal: AbortSignal,
-  ) => AsyncIterable<Told>
-  readonly size: () => number
-}
+export type Runs = ReturnType<typeof runsOf>
 
-export function runsOf(options: {
-  readonly now: () => number
-  readonly maxRuns?: number
-  readonly aloneMs?: number
-}): Runs {
+export function runsOf(options: { readonly now: () => number; readonly maxRuns?: number; readonly aloneMs?: number }) {
   const { maxRuns = MAX_RUNS, aloneMs = ALONE_MS } = options
   const kept = ttlCache<Run>({ maxEntries: MAX_KEPT, now: options.now })
   const running = new Map<string, Run & { readonly control: AbortController }>()
@@ -100,13 +78,21 @@ export function runsOf(options: {
 
   const recall = (key: string): Run | undefined => kept.get(key)?.value
   return {
-    known: (key) => {
+    /** The answer to an equal question of the last minute. */
+    known: (key: string): Answer | undefined => {
       const last = recall(key)?.told.at(-1)
       return last?.kind === 'answer' ? last : undefined
     },
-    forget: (key) => void kept.delete(key),
-    has: (key) => running.has(key) || recall(key) !== undefined,
-    follow: (key, begin, signal) => followed(running.get(key) ?? recall(key) ?? start(key, begin), signal),
+    /** The question is asked anew the next time. */
+    forget: (key: string) => void kept.delete(key),
+    /** Whether an equal question is in progress or was answered in the last minute. */
+    has: (key: string) => running.has(key) || recall(key) !== undefined,
+    /**
+     * All events of a question, from its beginning, even if it started earlier. Throws AppError `overloaded` beyond the
+     * bound.
+     */
+    follow: (key: string, begin: (signal: AbortSignal) => AsyncIterable<Told>, signal: AbortSignal) =>
+      followed(running.get(key) ?? recall(key) ?? start(key, begin), signal),
     size: () => running.size,
   }
 }

@@ -43,31 +43,13 @@ const SHARED_AGE_MS = 1_000
 const SHARED_WAIT_MS = 1_000
 
 /** The nodes that this one knows, kept across restarts, and the calls to them. */
-export type PeerRegistry = {
-  readonly self: Self
-  readonly ttlMs: number
-  /** Whether the nodes share one list in a database. */
-  readonly isShared: boolean
-  readonly all: () => Promise<Peers>
-  readonly apply: (event: PeerEvent) => Promise<PeerChange>
-  /**
-   * Takes over the alive nodes that another node knows, with the times by our monotonic clock; this node is left out,
-   * and so is one that would take another's id or URL.
-   */
-  readonly learn: (told: readonly ReadPeer[]) => Promise<void>
-  /** Nodes that are alive and have the capability, the least loaded first. */
-  readonly choose: (capability: Capability) => Promise<readonly Peer[]>
-  /** GET of a path with its query, signed with the secret. Rejects with FetchError. */
-  readonly ask: (peer: Pick<Peer, 'url'>, path: string, signal: AbortSignal) => Promise<PeerReply>
-  /** POST of JSON to a path, signed with the secret. Rejects with FetchError. */
-  readonly tell: (peer: Pick<Peer, 'url'>, path: string, body: JsonRecord, signal: AbortSignal) => Promise<PeerReply>
-}
+export type PeerRegistry = ReturnType<typeof peerRegistry>
 
 /** Maximum size of a node's answer, bytes. */
 const MAX_ANSWER = 2 * 1024 * 1024
 
 /** The list of nodes of one node. Its content is read from the store with the first use. */
-export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
+export function peerRegistry(options: PeerRegistryOptions) {
   const { now, monotonic, random, store, log, self, ttlMs, secret, isShared = false } = options
   let loading: Promise<void> | undefined
   let loadedAtMs = Number.NEGATIVE_INFINITY
@@ -140,6 +122,10 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
     return 'peer' in changed ? { ...changed, peer: asTold(changed.peer) } : changed
   }
 
+  /**
+   * Takes over the alive nodes that another node knows, with the times by our monotonic clock; this node is left out,
+   * and so is one that would take another's id or URL.
+   */
   async function learn(told: readonly ReadPeer[]): Promise<void> {
     await load()
     const others = told.filter(({ peer, status }) => status === 'alive' && peer.id !== self.id && peer.url !== self.url)
@@ -167,21 +153,26 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
   return {
     self,
     ttlMs,
+    /** Whether the nodes share one list in a database. */
     isShared,
-    all: async () => {
+    all: async (): Promise<Peers> => {
       await load()
       return stepMs(clocks) === 0 ? peers : new Map([...peers].map(([id, peer]) => [id, asTold(peer)]))
     },
     apply,
     learn,
-    choose: async (capability) => {
+    /** Nodes that are alive and have the capability, the least loaded first. */
+    choose: async (capability: Capability): Promise<readonly Peer[]> => {
       await load()
       return choosePeers(peers, capability, moment(), random)
         .filter(({ id }) => id !== self.id)
         .map(asTold)
     },
-    ask: (peer, path, signal) => proven('GET', peer, path, undefined, signal),
-    tell: (peer, path, body, signal) => proven('POST', peer, path, JSON.stringify(body), signal),
+    /** GET of a path with its query, signed with the secret. Rejects with FetchError. */
+    ask: (peer: Pick<Peer, 'url'>, path: string, signal: AbortSignal) => proven('GET', peer, path, undefined, signal),
+    /** POST of JSON to a path, signed with the secret. Rejects with FetchError. */
+    tell: (peer: Pick<Peer, 'url'>, path: string, body: JsonRecord, signal: AbortSignal) =>
+      proven('POST', peer, path, JSON.stringify(body), signal),
   }
 }
 

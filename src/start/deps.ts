@@ -31,14 +31,7 @@ import { type Outside, sharedProbe } from './world.ts'
  * The services that operations use, each created when it is first needed, and a hook that saves their state before
  * shutdown.
  */
-export type Made = {
-  readonly provide: Provide
-  /** Throws AppError for an option that cannot be used: the services that read such options are created for it. */
-  readonly tryOptions: () => Promise<void>
-  /** Ends bulk jobs and monitors, and releases what they hold. */
-  readonly handBack: () => Promise<unknown>
-  readonly shutDown: () => Promise<void>
-}
+export type Made = ReturnType<typeof createDeps>
 
 /** How long running self-tests may delay the end of the program, ms: two round trips to most lists. */
 const SELF_TESTS_MS = 300
@@ -55,7 +48,7 @@ type Opened = {
 }
 
 /** The services that keep state, each created once for the life of the process, when it is first needed. */
-export function createDeps(config: Config, outside: Outside, onVerified?: OnVerified): Made {
+export function createDeps(config: Config, outside: Outside, onVerified?: OnVerified) {
   const opened: Opened = {}
   const makers = makersOf(config, outside, opened, (names) => provide(names), onVerified)
   // An operation lists its services once: they are collected only for its first question.
@@ -73,9 +66,11 @@ export function createDeps(config: Config, outside: Outside, onVerified?: OnVeri
     outside.world.log.warn('the state of the sources was not saved', { reason: error.message })
   return {
     provide,
+    /** Throws AppError for an option that cannot be used: the services that read such options are created for it. */
     tryOptions: async () => void (await provide(doubtful(config))),
+    /** Ends bulk jobs and monitors, and releases what they hold. */
     handBack: async () => opened.database?.handBack(),
-    shutDown: async () => {
+    shutDown: async (): Promise<void> => {
       if (opened.blacklists) await shortly(opened.blacklists.settled())
       if (opened.domainLists) await shortly(opened.domainLists.settled())
       await opened.database?.handBack()

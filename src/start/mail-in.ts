@@ -13,8 +13,6 @@ import { startProblem } from './problems.ts'
 /** How long the domains of monitors are cached, ms. */
 const REMEMBER_MS = 60_000
 
-type Intake = { readonly close: () => Promise<void> }
-
 /** Which domains' reports are taken from mail: those of `--reports-domains`, of monitors and of keys. */
 function acceptedDomains(
   config: Pick<Config, 'reportsDomains'>,
@@ -48,7 +46,7 @@ export async function startIntake(
   { reports, reportsHere }: Pick<Deps, 'reports' | 'reportsHere'>,
   keys: () => readonly ApiKey[],
   world: World,
-): Promise<Intake> {
+) {
   const { reportsLmtp, reportsImap, maxReport: maxOctets } = config
   const { log } = world
   const delivering = delivererOf(config, reports, keys, world)
@@ -89,7 +87,7 @@ export async function startIntake(
     ends.push(() => watching)
   }
   return {
-    close: async () => {
+    close: async (): Promise<void> => {
       leaving.abort(new DOMException('the service stops', 'AbortError'))
       await Promise.all(ends.map((end) => end()))
     },

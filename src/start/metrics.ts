@@ -9,15 +9,7 @@ import type { Provide } from '../operations/operation.ts'
 import { statusOf } from '../peers/peer.ts'
 
 /** The metrics of the service. Labels come from closed lists: no address, domain or other external text becomes one. */
-export type Metrics = {
-  readonly answered: (event: { readonly path: string; readonly status: number; readonly ms: number }) => void
-  readonly executed: (event: Executed) => void
-  readonly onDns: (event: DnsEvent) => void
-  readonly verified: (verification: Verification) => void
-  /** Registers the gauges that are read when `/metrics` is requested. */
-  readonly watch: (provide: Provide, now: () => number, underWay: () => number, lane: () => LaneStats) => void
-  readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -25,7 +17,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 const LAG_EVERY_MS = 100
 
 /** The metrics of one service, including those of Node.js. */
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS })
@@ -60,20 +52,21 @@ export function createMetrics(): Metrics {
     registers,
   })
   return {
-    answered: ({ path, status, ms }) => {
+    answered: ({ path, status, ms }: { readonly path: string; readonly status: number; readonly ms: number }): void => {
       requests.inc({ path, status })
       durations.observe({ path }, ms / 1_000)
     },
-    executed: ({ operation, outcome }) => executions.inc({ operation, outcome }),
-    onDns: (event) => {
+    executed: ({ operation, outcome }: Executed) => executions.inc({ operation, outcome }),
+    onDns: (event: DnsEvent): void => {
       if (event.event === 'question') questions.inc({ type: event.type, outcome: event.outcome })
       else packets.inc({ event: event.event })
     },
-    verified: ({ result, cached, attempts, provider = 'other' }) => {
+    verified: ({ result, cached, attempts, provider = 'other' }: Verification): void => {
       results.inc({ result })
       if (!cached) for (const { reason } of attempts) smtp.inc({ provider, outcome: reason })
     },
-    watch: (provide, now, underWay, lane) => {
+    /** Registers the gauges that are read when `/metrics` is requested. */
+    watch: (provide: Provide, now: () => number, underWay: () => number, lane: () => LaneStats): void => {
       for (const [name, help, labelNames, read] of gaugesOf(provide, now, underWay, lane))
         new Gauge<string>({
           ...{ name: `mailsonde_${name}`, help, labelNames, registers },

@@ -68,20 +68,10 @@ export type KeyFileContent =
   | { readonly kind: 'unusable'; readonly why: Problem }
 
 /** A JSON list of keys in a file of mode 0600. */
-export type KeyFile = {
-  readonly path: string
-  /** The present content of the file: read if it has changed, at most once a second. */
-  readonly read: () => KeyFileContent
-  /** Adds a key. Rejects with StoreError: unusable file, cannot be written, 10,000 keys already. */
-  readonly add: (key: ApiKey) => Promise<void>
-  /** Revokes a key; false: there is none with this id. Rejects with StoreError. */
-  readonly remove: (id: string) => Promise<boolean>
-  /** Removes the file. A file that cannot be read is renamed, and its new name returned. Rejects with StoreError. */
-  readonly discard: () => Promise<string | undefined>
-}
+export type KeyFile = ReturnType<typeof openKeyFile>
 
 /** Opens a key file that several processes may change at the same time. Nothing is read or written yet. */
-export function openKeyFile(path: string, now: () => number): KeyFile {
+export function openKeyFile(path: string, now: () => number) {
   const file: JsonFile = {
     path,
     parse: (text) => new Map(parseKeys(path, text).map((key) => [key.id, key as unknown as Json])),
@@ -91,6 +81,7 @@ export function openKeyFile(path: string, now: () => number): KeyFile {
   let seen: { readonly content: KeyFileContent; readonly stamp: string } | undefined
   let lookedAtMs = Number.NEGATIVE_INFINITY
 
+  /** The present content of the file: read if it has changed, at most once a second. */
   function read(): KeyFileContent {
     const sinceMs = now() - lookedAtMs
     // a clock that stepped back ends the second
@@ -113,7 +104,8 @@ export function openKeyFile(path: string, now: () => number): KeyFile {
   return {
     path,
     read,
-    add: (key) =>
+    /** Adds a key. Rejects with StoreError: unusable file, cannot be written, 10,000 keys already. */
+    add: (key: ApiKey) =>
       change(
         (rows) => {
           if (rows.size >= MAX_KEYS) throw new StoreError('full', keyFileProblem('full', { path, max: MAX_KEYS }))
@@ -122,14 +114,16 @@ export function openKeyFile(path: string, now: () => number): KeyFile {
         },
         () => undefined,
       ),
-    remove: (id) => {
+    /** Revokes a key; false: there is none with this id. Rejects with StoreError. */
+    remove: (id: string): Promise<boolean> => {
       let isThere = false
       return change(
         (rows) => (isThere = rows.delete(id)),
         () => isThere,
       )
     },
-    discard: async () => {
+    /** Removes the file. A file that cannot be read is renamed, and its new name returned. Rejects with StoreError. */
+    discard: async (): Promise<string | undefined> => {
       const content = contentOf(path, statOf(path))
       lookedAtMs = Number.NEGATIVE_INFINITY
       if (content.kind === 'missing') return undefined

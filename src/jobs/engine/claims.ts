@@ -19,22 +19,6 @@ export type Claim = {
   readonly begin: () => Promise<void>
 }
 
-/** The claims of a node: they are renewed, and end with their job. */
-type Claims = {
-  readonly moment: () => Moment
-  /** Takes over rows that were claimed by a statement sent at `sent`. */
-  readonly open: (of: DuePair, rows: readonly ClaimedRow[], sent: Moment) => readonly Claim[]
-  /** Ends the claim; nothing may be asked under it any more. */
-  readonly close: (claim: Claim) => void
-  readonly count: (provider: string) => number
-  readonly size: () => number
-  /** Keeps all rows that have not begun from beginning. */
-  readonly stopBeginning: (reason: unknown) => void
-  /** Ends all claims. */
-  readonly abort: (reason: unknown) => void
-  readonly stop: () => void
-}
-
 /**
  * Interval at which the states of jobs are read, and how long a state counts, ms. A pause is answered after
  * {@link PAUSE_MS}, when no earlier state counts.
@@ -66,7 +50,8 @@ type ClaimsSettings = {
   readonly onFault: (error: unknown, job?: DuePair) => void
 }
 
-export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
+/** The claims of a node: they are renewed, and end with their job. */
+export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings) {
   const moment = (): Moment => ({ steadyMs: performance.now(), wallMs: now() })
   /** Milliseconds since then, by the clock that shows more. */
   const age = ({ steadyMs, wallMs }: Moment): number => Math.max(performance.now() - steadyMs, now() - wallMs)
@@ -145,7 +130,8 @@ export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
   }
   return {
     moment,
-    open: (of, claimed, sent) => {
+    /** Takes over rows that were claimed by a statement sent at `sent`. */
+    open: (of: DuePair, claimed: readonly ClaimedRow[], sent: Moment): readonly Claim[] => {
       const job: HeldJob = held.get(of.number) ?? { of, rows: new Map(), running: sent }
       held.set(of.number, job)
       // The statement that claimed has seen the job running.
@@ -162,7 +148,8 @@ export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
         return claim
       })
     },
-    close: (claim) => {
+    /** Ends the claim; nothing may be asked under it any more. */
+    close: (claim: Claim): void => {
       const job = held.get(claim.of.number)
       if (!job?.rows.delete(claim)) return
       size--
@@ -171,13 +158,15 @@ export function claimsOf({ jobs, rows, now, onFault }: ClaimsSettings): Claims {
       else counts.delete(claim.of.provider)
       if (job.rows.size === 0) held.delete(claim.of.number)
     },
-    count: (provider) => counts.get(provider) ?? 0,
+    count: (provider: string) => counts.get(provider) ?? 0,
     size: () => size,
-    stopBeginning: (reason) => beginning.abort(reason),
-    abort: (reason) => {
+    /** Keeps all rows that have not begun from beginning. */
+    stopBeginning: (reason: unknown) => beginning.abort(reason),
+    /** Ends all claims. */
+    abort: (reason: unknown): void => {
       for (const job of held.values()) for (const { ended } of job.rows.values()) ended.abort(reason)
     },
-    stop: () => {
+    stop: (): void => {
       isStopped = true
       for (const timer of timers) clearTimeout(timer)
     },

@@ -1,17 +1,5 @@
 import type { ClaimedRow, DuePair, JobRows, Place } from '../../store/postgres/job-rows.ts'
 
-/** The jobs and providers that have due rows, as of the last plan. */
-type DuePairs = {
-  /** Replaces all pairs. */
-  readonly plan: (pairs: readonly DuePair[]) => void
-  readonly size: () => number
-  readonly drop: (isMeant: (pair: DuePair) => boolean) => void
-  /** What to claim now: providers and their pairs take turns, as far as `free` rows and the room of a provider go. */
-  readonly next: (free: number) => readonly { readonly pair: DuePair; readonly most: number }[]
-  /** Claims rows of a pair; forgets the pair if it has no more that are due. */
-  readonly claim: (pair: DuePair, most: number) => Promise<readonly ClaimedRow[]>
-}
-
 type DueSettings = {
   readonly rows: Pick<JobRows, 'claim'>
   /** Rows of a provider that are claimed by this node. */
@@ -28,7 +16,8 @@ const SHARE = 0.8
  */
 const PLACE_MS = 5_000
 
-export function duePairsOf({ rows, claimed, room: roomOf }: DueSettings): DuePairs {
+/** The jobs and providers that have due rows, as of the last plan. */
+export function duePairsOf({ rows, claimed, room: roomOf }: DueSettings) {
   /** By provider, those that are next first. */
   let due = new Map<string, DuePair[]>()
   const places = new Map<string, { readonly place: Place; readonly sinceMs: number }>()
@@ -37,13 +26,15 @@ export function duePairsOf({ rows, claimed, room: roomOf }: DueSettings): DuePai
     due = byProvider([...due.values()].flat().filter((pair) => !isMeant(pair)))
   }
   return {
-    plan: (pairs) => {
+    /** Replaces all pairs. */
+    plan: (pairs: readonly DuePair[]): void => {
       due = byProvider(pairs)
       for (const [key, { sinceMs }] of places) if (performance.now() - sinceMs >= PLACE_MS) places.delete(key)
     },
     size: () => due.size,
     drop,
-    next: (atMost) => {
+    /** What to claim now: providers and their pairs take turns, as far as `atMost` rows and the room of a provider go. */
+    next: (atMost: number): readonly { readonly pair: DuePair; readonly most: number }[] => {
       const next: { pair: DuePair; most: number }[] = []
       let free = atMost
       for (const [provider, pairs] of due) {
@@ -62,7 +53,8 @@ export function duePairsOf({ rows, claimed, room: roomOf }: DueSettings): DuePai
       }
       return next
     },
-    claim: async (pair, most) => {
+    /** Claims rows of a pair; forgets the pair if it has no more that are due. */
+    claim: async (pair: DuePair, most: number): Promise<readonly ClaimedRow[]> => {
       const key = `${pair.number} ${pair.provider}`
       const after = places.get(key)
       const { rows: found, last } = await rows.claim(pair, most, after?.place)

@@ -28,13 +28,7 @@ export type EngineSettings = {
   readonly rowMs?: number
 }
 
-export type Engine = {
-  /** Plans at once instead of at the next turn, because a job was submitted or resumed. */
-  readonly wake: () => void
-  readonly claimed: () => number
-  /** Starts nothing new, lets running questions end within `drainMs`, returns the other rows, and waits for this. */
-  readonly stop: () => Promise<void>
-}
+export type Engine = Awaited<ReturnType<typeof startEngine>>
 
 /** Maximum number of rows that one node has claimed at the same time. */
 const MAX_ROWS = 200
@@ -65,7 +59,7 @@ const FINISH_EVERY_MS = 15_000
 const SWEEP_EVERY_MS = 60_000
 
 /** Processes the jobs of a database, together with the engines of other nodes. */
-export async function startEngine(database: Database, settings: EngineSettings): Promise<Engine> {
+export async function startEngine(database: Database, settings: EngineSettings) {
   const { now, log } = settings
   const [jobs, rows] = [jobsOf(database.db), jobRowsOf(database.db)]
   const outage = outageLog(log, 'bulk jobs')
@@ -91,6 +85,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
   }
   const rowFault = firstFaults(log)
   let isNews = true // something became due, or may be done
+  /** Plans at once instead of at the next turn, because a job was submitted or resumed. */
   const wake = (): void => {
     isNews = true
     turns.wake()
@@ -238,7 +233,8 @@ export async function startEngine(database: Database, settings: EngineSettings):
   return {
     wake,
     claimed: claims.size,
-    stop: once(async () => {
+    /** Starts nothing new, lets running questions end within `drainMs`, returns the other rows, and waits for this. */
+    stop: once(async (): Promise<void> => {
       const reason = new DOMException('the service is stopping', 'AbortError')
       stopping.abort(reason)
       claims.stopBeginning(reason)

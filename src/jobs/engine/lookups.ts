@@ -6,12 +6,6 @@ import type { JobRows } from '../../store/postgres/job-rows.ts'
 import { isTableGone, type JobRecord, type Jobs } from '../../store/postgres/jobs.ts'
 import type { FindProvider } from './claims.ts'
 
-type DomainLookups = {
-  /** Begins to look up the domains of further jobs, as far as there is room. */
-  readonly begin: () => Promise<void>
-  readonly settled: () => Promise<void>
-}
-
 type LookupSettings = {
   readonly jobs: Jobs
   readonly rows: JobRows
@@ -54,7 +48,7 @@ const GRACE_MS = 1_000
  */
 const STEP_MS = 15_000
 
-export function domainLookups(settings: LookupSettings): DomainLookups {
+export function domainLookups(settings: LookupSettings) {
   const { jobs, rows, findProvider, onFound, onFault, mayTry, onDomainFault, stopping } = settings
   const running = new Map<number, Promise<void>>()
 
@@ -107,7 +101,8 @@ export function domainLookups(settings: LookupSettings): DomainLookups {
     }
   }
   return {
-    begin: async () => {
+    /** Begins to look up the domains of further jobs, as far as there is room. */
+    begin: async (): Promise<void> => {
       const free = JOBS_AT_A_TIME - running.size
       if (free <= 0) return
       for (const job of await jobs.nextToLookUp(free)) {

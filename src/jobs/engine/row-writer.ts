@@ -3,15 +3,6 @@ import type { DuePair, JobRows, RowWrite } from '../../store/postgres/job-rows.t
 import { isTableGone } from '../../store/postgres/jobs.ts'
 import { faultResult } from './row-result.ts'
 
-/** Writes what became of rows, those of one job together: a statement costs the database more than the rows in it. */
-type RowWriter = {
-  readonly add: (job: DuePair, write: RowWrite) => void
-  /** Rows that are not written yet. */
-  readonly waiting: () => number
-  /** Resolves when everything is written, or given up because `closed` fired. */
-  readonly settled: () => Promise<void>
-}
-
 type RowWriterSettings = {
   readonly rows: Pick<JobRows, 'write'>
   /** Called with a job of which rows were written, and whether all rows of a provider have a result. */
@@ -30,11 +21,12 @@ const WRITE_EVERY_MS = 60
 type Lane = { readonly job: DuePair; writes: RowWrite[]; running: Promise<void> | undefined }
 
 /**
- * One write of a job at a time: rows that end meanwhile are in the next one. While the database is unavailable they
+ * Writes what became of rows, those of one job together: a statement costs the database more than the rows in it. One
+ * write of a job at a time: rows that end meanwhile are in the next one. While the database is unavailable they
  * wait. If a write fails otherwise its rows are written alone, and one that cannot be is given a result that says so.
  * If that cannot be written either, the others stay claimed, and are asked again when their claim ends.
  */
-export function rowWriter({ rows, onWritten, onRowFault, onFault, closed }: RowWriterSettings): RowWriter {
+export function rowWriter({ rows, onWritten, onRowFault, onFault, closed }: RowWriterSettings) {
   const lanes = new Map<number, Lane>()
   let waiting = 0
 
@@ -71,14 +63,16 @@ export function rowWriter({ rows, onWritten, onRowFault, onFault, closed }: RowW
     lanes.delete(lane.job.number)
   }
   return {
-    add: (job, write) => {
+    add: (job: DuePair, write: RowWrite): void => {
       const lane = lanes.get(job.number) ?? { job, writes: [], running: undefined }
       lanes.set(job.number, lane)
       lane.writes.push(write)
       waiting++
       lane.running ??= drain(lane)
     },
+    /** Rows that are not written yet. */
     waiting: () => waiting,
+    /** Resolves when everything is written, or given up because `closed` fired. */
     settled: async () => void (await Promise.all([...lanes.values()].map(({ running }) => running))),
   }
 }

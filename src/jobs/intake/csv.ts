@@ -329,18 +329,6 @@ export const MAX_COLUMNS = 1_000
  */
 type CsvRecord = { readonly line: number; readonly cells: readonly string[]; readonly isTooLong: boolean }
 
-type CsvReader = {
-  /**
-   * The records that end in this text. Throws AppError `bad_list` for a record of more than {@link MAX_COLUMNS}
-   * columns.
-   */
-  readonly take: (text: string) => CsvRecord[]
-  /** The last record, which no line end follows. Throws AppError `bad_list` if a quote is still open. */
-  readonly end: () => CsvRecord[]
-  /** Characters of the record that has not ended. */
-  readonly held: () => number
-}
-
 /** Characters kept of a cell as it stands in the list, where each quote may be doubled. */
 const KEPT_RAW = 2 * (MAX_FIELD + 1)
 const [QUOTE, CR, LF] = [0x22, 0x0d, 0x0a]
@@ -351,7 +339,7 @@ const [QUOTE, CR, LF] = [0x22, 0x0d, 0x0a]
  * quotes. Each character is read once. Of a cell at most {@link MAX_FIELD} characters and one more are kept, and of a
  * record no more than {@link MAX_RECORD}. `firstLine` is the number of the first physical line.
  */
-export function csvReader(delimiter: string, firstLine: number): CsvReader {
+export function csvReader(delimiter: string, firstLine: number) {
   const separator = delimiter.charCodeAt(0)
   let found: CsvRecord[] = []
   /** A CR at the end of a piece, which may be the first half of CR LF. */
@@ -468,18 +456,24 @@ export function csvReader(delimiter: string, firstLine: number): CsvReader {
   }
 
   return {
-    take: (piece) => {
+    /**
+     * The records that end in this text. Throws AppError `bad_list` for a record of more than {@link MAX_COLUMNS}
+     * columns.
+     */
+    take: (piece: string): CsvRecord[] => {
       const text = cr + piece
       cr = text.endsWith('\r') ? '\r' : ''
       return read(cr === '' ? text : text.slice(0, -1))
     },
-    end: () => {
+    /** The last record, which no line end follows. Throws AppError `bad_list` if a quote is still open. */
+    end: (): CsvRecord[] => {
       const records = read(cr)
       if (state === 'quoted') throw listError('open_quote', { line: begunAt })
       endRecord()
       records.push(...found)
       return records
     },
+    /** Characters of the record that has not ended. */
     held: () => Math.min(size, MAX_RECORD),
   }
 }

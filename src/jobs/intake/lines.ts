@@ -206,15 +206,8 @@ export async function* jsonRows(
   cutter.end()
 }
 
-type Cutter = {
-  readonly take: (piece: string) => readonly Line[]
-  readonly end: () => void
-  /** Characters of the item that has not ended. */
-  readonly held: () => number
-}
-
 /** Extracts the items of the list from pieces of text. */
-function itemCutter(firstLine: number): Cutter {
+function itemCutter(firstLine: number) {
   let state: 'before' | 'between' | 'inside' | 'after' = 'before'
   let line = firstLine
   /** What stands before the items, or after them. */
@@ -294,5 +287,5 @@ function itemCutter(firstLine: number): Cutter {
     if (state !== 'after') throw listError('items_end', { line })
     if (!/^\s*\}\s*$/.test(around)) throw listError('after_items', { line })
   }
-  return { take, end, held: () => item.length }
+  return { take, end /** Characters of the item that has not ended. */, held: () => item.length }
 }

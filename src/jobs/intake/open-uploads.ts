@@ -25,15 +25,8 @@ export type UploadPlace = {
   readonly leave: () => void
 }
 
-type OpenUploads = {
-  /**
-   * Throws AppError `too_many_uploads` if this owner, or all owners together, have the maximum number of open uploads.
-   */
-  readonly enter: (owner: string) => UploadPlace
-}
-
 /** The uploads that this process reads, and the memory that they share. */
-export function openUploads({ maxHeld = MAX_HELD, patienceMs = PATIENCE_MS } = {}): OpenUploads {
+export function openUploads({ maxHeld = MAX_HELD, patienceMs = PATIENCE_MS } = {}) {
   const counts = new Map<string, number>()
   let open = 0
   let held = 0
@@ -65,7 +58,11 @@ export function openUploads({ maxHeld = MAX_HELD, patienceMs = PATIENCE_MS } = {
   }
 
   return {
-    enter: (owner) => {
+    /**
+     * Throws AppError `too_many_uploads` if this owner, or all owners together, have the maximum number of open
+     * uploads.
+     */
+    enter: (owner: string): UploadPlace => {
       const mine = counts.get(owner) ?? 0
       if (mine >= MAX_OPEN.owner)
         throw uploadLimitError('owner', { max: MAX_OPEN.owner }, { retryAfterSeconds: RETRY_SECONDS })

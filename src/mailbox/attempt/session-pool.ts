@@ -13,21 +13,7 @@ export type PooledSession = {
  * Open sessions between recipients, by source and destination. Used for lists of addresses: a single question closes
  * its own session.
  */
-export type SessionPool = {
-  /** An idle session, or a slot for a new one, whichever is available first. Rejects as `acquireSlot` does. */
-  readonly acquire: (
-    key: string,
-    acquireSlot: (signal: AbortSignal) => Promise<() => void>,
-    signal: AbortSignal,
-  ) => Promise<PooledSession | { readonly session?: undefined; readonly release: () => void }>
-  /**
-   * Passes a session to the next waiter, or keeps it for 1.5 s; a session that has reached its limits is closed and its
-   * slot freed.
-   */
-  readonly release: (key: string, pooled: PooledSession) => void
-  /** Closes all idle sessions. */
-  readonly close: () => void
-}
+export type SessionPool = ReturnType<typeof sessionPool>
 
 /** How long a session waits for its next recipient, ms. */
 const IDLE_MS = 1_500
@@ -40,7 +26,7 @@ const MAX_RECIPIENTS = 40
 const MAX_UNKNOWN = 8
 
 /** The sessions of one verifier; an idle one is closed after 1.5 s. */
-export function sessionPool(): SessionPool {
+export function sessionPool() {
   const idle = new Map<string, Set<PooledSession>>()
   const waiting = new Map<string, Set<(pooled: PooledSession) => void>>()
   const timers = new WeakMap<PooledSession, NodeJS.Timeout>()
@@ -64,7 +50,12 @@ export function sessionPool(): SessionPool {
     timers.set(pooled, timer.unref())
   }
   return {
-    acquire: async (key, acquireSlot, signal) => {
+    /** An idle session, or a slot for a new one, whichever is available first. Rejects as `acquireSlot` does. */
+    acquire: async (
+      key: string,
+      acquireSlot: (signal: AbortSignal) => Promise<() => void>,
+      signal: AbortSignal,
+    ): Promise<PooledSession | { readonly session?: undefined; readonly release: () => void }> => {
       const pooled = takeIdle(key)
       if (pooled) return pooled
       const stop = new AbortController()
@@ -88,14 +79,19 @@ export function sessionPool(): SessionPool {
         )
       })
     },
-    release: (key, pooled) => {
+    /**
+     * Passes a session to the next waiter, or keeps it for 1.5 s; a session that has reached its limits is closed and
+     * its slot freed.
+     */
+    release: (key: string, pooled: PooledSession): void => {
       const exhausted = pooled.recipients >= MAX_RECIPIENTS || pooled.unknown >= MAX_UNKNOWN
       if (exhausted || !pooled.session.usable()) return end(pooled)
       const next = waiting.get(key)?.values().next().value
       if (next) next(pooled)
       else park(key, pooled)
     },
-    close: () => {
+    /** Closes all idle sessions. */
+    close: (): void => {
       const all = [...idle.values()].flatMap((pooled) => [...pooled])
       idle.clear()
       for (const pooled of all) end(pooled)

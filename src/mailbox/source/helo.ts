@@ -9,17 +9,7 @@ import { addressLiteral } from '../../net/smtp/commands.ts'
 import type { Ctx } from '../../world.ts'
 
 /** The HELO name and the sender of this service. */
-export type Identity = {
-  /**
-   * The EHLO name for a source address: the configured name, otherwise the PTR name of the address, otherwise its
-   * literal (RFC 5321 §4.1.3). Never rejects.
-   */
-  readonly heloName: (source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>) => Promise<string>
-  /** The reverse-path for a HELO name; undefined is the null reverse-path. */
-  readonly sender: (heloName: string) => Email | undefined
-  /** Whether the HELO name depends on the source address. */
-  readonly heloFollowsSource: boolean
-}
+export type Identity = ReturnType<typeof identity>
 
 const PTR_MS = 3_000
 /** How long a HELO name from a PTR record is cached, ms. */
@@ -36,12 +26,17 @@ const SENDER_CHANGES_MS = 24 * 3_600_000
 export function identity(
   { now, monotonic }: Clocks,
   settings: { readonly helo?: Domain; readonly mailFrom?: Email | null },
-): Identity {
+) {
   let latest = { name: '', domain: parseDomain('') } // most processes use one name
   const names: TtlCache<{ readonly name: string | undefined }> = ttlCache({ maxEntries: 1_000, now: monotonic })
   return {
+    /** Whether the HELO name depends on the source address. */
     heloFollowsSource: settings.helo === undefined,
-    heloName: async (source, ctx) => {
+    /**
+     * The EHLO name for a source address: the configured name, otherwise the PTR name of the address, otherwise its
+     * literal (RFC 5321 §4.1.3). Never rejects.
+     */
+    heloName: async (source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>): Promise<string> => {
       if (settings.helo !== undefined) return settings.helo
       const kept = names.get(source)
       if (kept) return kept.value.name ?? addressLiteral(source)
@@ -49,7 +44,8 @@ export function identity(
       if (found) names.set(source, found, found.name === undefined ? NONE_KEPT_MS : KEPT_MS)
       return found?.name ?? addressLiteral(source)
     },
-    sender: (heloName) => {
+    /** The reverse-path for a HELO name; undefined is the null reverse-path. */
+    sender: (heloName: string): Email | undefined => {
       if (settings.mailFrom !== undefined) return settings.mailFrom ?? undefined
       if (heloName !== latest.name) latest = { name: heloName, domain: parseDomain(heloName) }
       const { domain } = latest

@@ -7,24 +7,7 @@ import type { Cluster } from './cluster.ts'
 export type LeaseLimits = { readonly connections: number; readonly perMinute: number }
 
 /** What this node may use at providers and mail hosts, for rows of jobs and single questions alike. */
-export type Leases = {
-  /** Waits for a connection, first come first served. Rejects with the signal's reason. */
-  readonly connect: (key: string, limits: LeaseLimits, signal: AbortSignal) => Promise<Release>
-  /**
-   * Waits for a recipient of the rate: undefined at its turn, or at once the time to wait if that is longer than
-   * `withinMs`.
-   */
-  readonly recipient: (
-    key: string,
-    limits: LeaseLimits,
-    signal: AbortSignal,
-    withinMs: number,
-  ) => Promise<number | undefined>
-  /** Questions that may begin at once, if `claimed` are about to; more is asked for if there are none. */
-  readonly room: (key: string, limits: LeaseLimits, claimed: number) => number
-  /** Calls the listener when there may be more room than before. */
-  readonly onRoom: (listener: () => void) => void
-}
+export type Leases = ReturnType<typeof leases>
 
 /**
  * How long granted connections may be used, counted from before the grant was asked for, and how often it is renewed,
@@ -146,7 +129,7 @@ class Slice {
  * Without a cluster, and while its database is away, a node grants itself its share of the limits. `now`: milliseconds
  * that never step back.
  */
-export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nodes'>): Leases {
+export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nodes'>) {
   const slices = new Map<string, Slice>()
   const listeners: (() => void)[] = []
   const share = ownShare(now)
@@ -229,7 +212,8 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
   }
 
   return {
-    connect: (key, limits, signal) => {
+    /** Waits for a connection, first come first served. Rejects with the signal's reason. */
+    connect: (key: string, limits: LeaseLimits, signal: AbortSignal): Promise<Release> => {
       if (signal.aborted) return Promise.reject(signal.reason)
       const slice = sliceOf(key, limits)
       if (slice.connecting.size === 0 && slice.mayConnect) {
@@ -251,7 +235,16 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
         ask(slice)
       })
     },
-    recipient: async (key, limits, signal, withinMs) => {
+    /**
+     * Waits for a recipient of the rate: undefined at its turn, or at once the time to wait if that is longer than
+     * `withinMs`.
+     */
+    recipient: async (
+      key: string,
+      limits: LeaseLimits,
+      signal: AbortSignal,
+      withinMs: number,
+    ): Promise<number | undefined> => {
       if (!Number.isFinite(limits.perMinute)) return undefined
       const slice = sliceOf(key, limits)
       const untilMs = now() + withinMs
@@ -276,14 +269,16 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
         slice.asking.delete(turn)
       }
     },
-    room: (key, limits, claimed) => {
+    /** Questions that may begin at once, if `claimed` are about to; more is asked for if there are none. */
+    room: (key: string, limits: LeaseLimits, claimed: number): number => {
       const slice = sliceOf(key, limits)
       const isNew = !slice.hasDemand
       slice.demandUntilMs = now() + DEMAND_MS
       if (isNew) ask(slice)
       return slice.room(claimed)
     },
-    onRoom: (listener) => void listeners.push(listener),
+    /** Calls the listener when there may be more room than before. */
+    onRoom: (listener: () => void) => void listeners.push(listener),
   }
 }
 

@@ -17,31 +17,7 @@ const REFRESH_MS = 60_000
 const MAX_WATCHED = 64
 const LOOKUPS_AT_ONCE = 4
 
-export type SourcePool = {
-  /** Whether the operator named them; otherwise they are this machine's own public addresses. */
-  readonly isConfigured: boolean
-  /** All of them, in their order. */
-  readonly sources: () => readonly SourceName[]
-  /** Those that are addresses of this machine. */
-  readonly addresses: () => readonly Ip[]
-  /** The exit address: the address itself, or the one of a proxy; undefined: not known, or a node. */
-  readonly leavesFrom: (source: SourceName) => Exit | undefined
-  /** Determines the exit address of a proxy, and what makes it unusable. Rejects only with the signal's reason. */
-  readonly examine: (source: SourceName, signal: AbortSignal) => Promise<ProxyState>
-  /** Reads the files of the pool again. Throws AppError if one cannot be used; the pool then stays unchanged. */
-  readonly reload: () => void
-  /**
-   * Looks up the listings of the addresses if they are older than 15 minutes. Returns when that is done or `signal`
-   * fires, whichever is first. A refresh that was cut short does not count, and the next caller starts it again.
-   */
-  readonly refresh: (signal: AbortSignal) => Promise<void>
-  /**
-   * The listings of the exit address, by the last answer of each blacklist; undefined: no blacklist has answered yet.
-   */
-  readonly listings: (source: SourceName) => readonly OwnListing[] | undefined
-  /** Why a source is not used toward a provider. */
-  readonly refusedBy: (source: SourceName, provider: string) => string | undefined
-}
+export type SourcePool = ReturnType<typeof sourcePool>
 
 /** The answer of one blacklist about an address; `unknown`: it did not answer. */
 export type ListingAnswer = OwnListing & { readonly status: 'listed' | 'not_listed' | 'unknown' }
@@ -61,7 +37,7 @@ export type SourcePoolOptions = {
 type Answers = Map<string, { readonly listing: OwnListing | undefined; readonly atMs: number }>
 
 /** The source pool of a process. Throws AppError if the configured pool cannot be read. */
-export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourcePoolOptions): SourcePool {
+export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourcePoolOptions) {
   let configured = readAll()
   const answers = new Map<Ip, Answers>() // at most MAX_WATCHED
   const shared = sharedWork<void>()
@@ -73,7 +49,9 @@ export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourceP
     return entries?.map(({ name }) => name)
   }
   const all = (): readonly SourceName[] => configured ?? ownAddresses()
+  /** Those that are addresses of this machine. */
   const addresses = (): readonly Ip[] => all().flatMap((source) => addressOf(source) ?? [])
+  /** The exit address: the address itself, or the one of a proxy; undefined: not known, or a node. */
   const leavesFrom = (source: SourceName): Exit | undefined => {
     const address = addressOf(source)
     if (address !== undefined) return { address, by: 'machine' }
@@ -115,6 +93,9 @@ export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourceP
     if (known.size > 0) answers.set(address, known)
   }
 
+  /**
+   * The listings of the exit address, by the last answer of each blacklist; undefined: no blacklist has answered yet.
+   */
   function listings(source: SourceName): readonly OwnListing[] | undefined {
     const address = leavesFrom(source)?.address
     const known = address && answers.get(address)
@@ -123,16 +104,25 @@ export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourceP
   }
 
   return {
+    /** Whether the operator named them; otherwise they are this machine's own public addresses. */
     isConfigured: read !== undefined,
+    /** All of them, in their order. */
     sources: all,
     addresses,
     leavesFrom,
-    examine: async (source, signal) => (isProxy(source) ? proxies.examine(source, signal) : {}),
-    reload: () => {
+    /** Determines the exit address of a proxy, and what makes it unusable. Rejects only with the signal's reason. */
+    examine: async (source: SourceName, signal: AbortSignal): Promise<ProxyState> =>
+      isProxy(source) ? proxies.examine(source, signal) : {},
+    /** Reads the files of the pool again. Throws AppError if one cannot be used; the pool then stays unchanged. */
+    reload: (): void => {
       configured = readAll()
       refreshedAtMs = Number.NEGATIVE_INFINITY
     },
-    refresh: async (signal) => {
+    /**
+     * Looks up the listings of the addresses if they are older than 15 minutes. Returns when that is done or `signal`
+     * fires, whichever is first. A refresh that was cut short does not count, and the next caller starts it again.
+     */
+    refresh: async (signal: AbortSignal): Promise<void> => {
       if (signal.aborted || now() - refreshedAtMs < LISTINGS_MAX_AGE_MS) return
       const begin = (lifetime: { readonly signal: AbortSignal }) => ({
         result: lookUp(within(REFRESH_MS, lifetime.signal)),
@@ -144,7 +134,8 @@ export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourceP
       }
     },
     listings,
-    refusedBy: (source, provider) =>
+    /** Why a source is not used toward a provider. */
+    refusedBy: (source: SourceName, provider: string) =>
       (isProxy(source) ? proxies.known(source).lie : undefined) ?? refusedBy(listings(source) ?? [], provider),
   }
 }

@@ -46,33 +46,7 @@ export type Unavailable = {
 }
 
 /** The state of all source addresses toward all providers; it survives a restart. */
-export type Sources = {
-  /**
-   * Source addresses for the provider, best first, of the usable families; and those that are skipped, with the reason.
-   */
-  readonly choose: (
-    pool: readonly Source[],
-    provider: ProviderLimits,
-    families: ReadonlySet<Family>,
-  ) => ReturnType<typeof rankSources<Source>>
-  /** Recipients per minute that the source may ask the provider about now. */
-  readonly perMinute: (source: Source, provider: ProviderLimits) => number
-  /** Why the source must not be used now; undefined if it may. */
-  readonly unavailable: (source: Source, provider: ProviderLimits) => Unavailable | undefined
-  /**
-   * Starts a use of the source. The check and the record are one step: of many verifications that wait for a half-open
-   * breaker, one is the trial. With `force` a use is never refused.
-   */
-  readonly begin: (source: Source, provider: ProviderLimits, force: boolean) => Use | Unavailable
-  /** 0: healthy; 1: due for a trial; 2: on trial; 3: in its cooldown. */
-  readonly health: (source: Source, provider: ProviderLimits) => number
-  /** With displayed times; all other members use the monotonic clock. */
-  readonly rows: () => readonly SourceRow[]
-  /** Closes all breakers; the counts stay. */
-  readonly reload: () => void
-  readonly load: () => Promise<void>
-  readonly save: () => Promise<void>
-}
+export type Sources = ReturnType<typeof sources>
 
 /** Maximum number of states of sources that are kept. */
 const MAX_ROWS = 5_000
@@ -85,7 +59,7 @@ export function sources(
   world: Pick<Ctx, 'now' | 'monotonic' | 'store' | 'log'>,
   listed: (source: SourceName, provider: ProviderKey) => string | undefined = () => undefined,
   shared?: Pick<Cluster, 'changedSources' | 'putSources'>,
-): Sources {
+) {
   const rows = new LRUCache<string, SourceRow>({ max: MAX_ROWS })
   const unsaved = new Set<string>()
   let savedAtMs = Number.NEGATIVE_INFINITY
@@ -162,6 +136,7 @@ export function sources(
       world.log.warn('the state of the source addresses could not be saved', { error: String(error) }),
     )
   }
+  /** Why the source must not be used now; undefined if it may. */
   function unavailable(source: Source, provider: ProviderLimits): Unavailable | undefined {
     const state = stateOf(source, provider)
     const trialEnded = trials.get(keyOf(source, provider.key))
@@ -170,6 +145,10 @@ export function sources(
     const untilMs = Math.max(state.pausedUntilMs, world.monotonic())
     return { ok: false, why, untilMs, ...(trialEnded && { trialEnded }) }
   }
+  /**
+   * Starts a use of the source. The check and the record are one step: of many verifications that wait for a half-open
+   * breaker, one is the trial. With `force` a use is never refused.
+   */
   function begin(source: Source, provider: ProviderLimits, force: boolean): Use | Unavailable {
     const refused = force ? undefined : unavailable(source, provider)
     if (refused) return refused
@@ -188,7 +167,15 @@ export function sources(
     return { ok: true, isTrial: trial !== undefined, end }
   }
   return {
-    choose: (pool, provider, families) => {
+    /**
+     * Source addresses for the provider, best first, of the usable families; and those that are skipped, with the
+     * reason.
+     */
+    choose: (
+      pool: readonly Source[],
+      provider: ProviderLimits,
+      families: ReadonlySet<Family>,
+    ): ReturnType<typeof rankSources<Source>> => {
       const fitting = pool.filter((source) => {
         const family = familyOfSource(source) // a proxy or a node may reach both
         return family === undefined || families.has(family)
@@ -200,18 +187,22 @@ export function sources(
       })
       return rankSources(candidates, world.monotonic(), stepMs(world))
     },
-    perMinute: (source, provider) => stateOf(source, provider).perMinute,
+    /** Recipients per minute that the source may ask the provider about now. */
+    perMinute: (source: Source, provider: ProviderLimits) => stateOf(source, provider).perMinute,
     unavailable,
     begin,
-    health: (source, provider) => healthOf(stateOf(source, provider), world.monotonic()),
+    /** 0: healthy; 1: due for a trial; 2: on trial; 3: in its cooldown. */
+    health: (source: Source, provider: ProviderLimits) => healthOf(stateOf(source, provider), world.monotonic()),
+    /** With displayed times; all other members use the monotonic clock. */
     rows: () => [...rows.values()].map(shown).reverse(), // the least recently used first
-    reload: () => {
+    /** Closes all breakers; the counts stay. */
+    reload: (): void => {
       for (const [key, row] of [...rows]) {
         rows.set(key, { ...row, state: { ...row.state, breaker: 'closed', pausedUntilMs: 0, coolDownMs: 0 } })
         unsaved.add(key)
       }
     },
-    load: () => {
+    load: (): Promise<void> => {
       loading ??= load()
       return shared ? loadShared(shared, loading) : loading
     },

@@ -21,8 +21,6 @@ type ServerAskerOptions = {
   readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
 }
 
-type ServerAsker = { readonly ask: AskServer; readonly close: () => void }
-
 /** Maximum number of servers that are contacted at the same time; beyond twice as many, queries fail with `network`. */
 const MAX_SERVERS = 1_024
 
@@ -32,7 +30,7 @@ const MAX_SERVERS = 1_024
  * delegation), and a CNAME chain that leaves the zones of the server, is `nodata` with the known part of the chain;
  * `authoritative` tells whether the server is authoritative for the zone.
  */
-export function serverAsker(options: ServerAskerOptions): ServerAsker {
+export function serverAsker(options: ServerAskerOptions) {
   const { timeouts, onEvent, now = () => performance.now() } = options
   const upstreams = new Map<Ip, Upstream<Question>>()
   const questions = engine({

@@ -1,6 +1,6 @@
 import { engine } from './engine.ts'
 import type { DnsEvent, Question } from './question.ts'
-import type { Answer, RecordType, Resolve } from './resolver.ts'
+import type { Answer, RecordType } from './resolver.ts'
 import type { Server } from './system.ts'
 import { MAX_UPSTREAMS, upstream } from './upstream.ts'
 
@@ -21,11 +21,7 @@ export type DnsClientOptions = {
   readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
 }
 
-export type DnsClient = {
-  readonly resolve: Resolve
-  /** Ends all queries with `aborted` and closes all sockets. */
-  readonly close: () => void
-}
+export type DnsClient = ReturnType<typeof dnsClient>
 
 /**
  * A stub resolver: queries recursive servers over UDP from random ports, and over TCP where UDP is not enough. A query
@@ -33,7 +29,7 @@ export type DnsClient = {
  * more; two while the servers answer nothing at all, not even for the root, and one for a query that begins then. It
  * follows CNAME chains that a server leaves unfinished. It caches nothing; see {@link cached}.
  */
-export function dnsClient(options: DnsClientOptions): DnsClient {
+export function dnsClient(options: DnsClientOptions) {
   const { timeouts, onEvent, now = () => performance.now() } = options
   const { random, trustAd } = options
   if (options.servers.length === 0) throw new TypeError('a DNS client needs a server')
@@ -69,6 +65,7 @@ export function dnsClient(options: DnsClientOptions): DnsClient {
     return questions.ask<T>(upstreams, name, type, signal, asked?.checkingDisabled === true, false)
   }
 
+  /** Ends all queries with `aborted` and closes all sockets. */
   function close(): void {
     questions.close()
     sweeps.stop()
@@ -82,13 +79,7 @@ export function dnsClient(options: DnsClientOptions): DnsClient {
  */
 const SWEEP_MS = 50
 
-type Sweeper = {
-  /** Must be called whenever a query starts. */
-  readonly wake: () => void
-  readonly stop: () => void
-}
-
-export function sweeper(sweep: () => void, busy: () => boolean, open: () => boolean): Sweeper {
+export function sweeper(sweep: () => void, busy: () => boolean, open: () => boolean) {
   let timer: NodeJS.Timeout | undefined
   let held = false
 
@@ -101,6 +92,7 @@ export function sweeper(sweep: () => void, busy: () => boolean, open: () => bool
       held = false
     }
   }
+  /** Must be called whenever a query starts. */
   function wake(): void {
     timer ??= setInterval(look, SWEEP_MS).unref()
     if (held) return

@@ -29,32 +29,26 @@ type DatabaseSettings = {
   readonly log: Parameters<typeof startEmbedded>[0]['log']
 }
 
-export type LazyDatabase = {
-  /** The database, opened with the first call within 90 s; the next call repeats a failed attempt. */
-  readonly open: () => Promise<Database>
-  readonly isOpened: () => boolean
-  /**
-   * Why it does not answer, within the signal's time; undefined if it does, and while it has not been needed. Never
-   * rejects.
-   */
-  readonly probe: (signal: AbortSignal) => Promise<string | undefined>
-  /** Closes it if it was opened. */
-  readonly close: () => Promise<void>
-}
+export type LazyDatabase = ReturnType<typeof lazyDatabase>
 
 /** Time limit for the start of a private server, including recovery after a crash, ms. */
 const OPEN_MS = 90_000
 
 /** A database that is opened when it is first needed. */
-export function lazyDatabase(settings: DatabaseSettings): LazyDatabase {
+export function lazyDatabase(settings: DatabaseSettings) {
   let last: Promise<Database> | undefined
   return {
-    open: onceUnlessFailed(() => {
+    /** The database, opened with the first call within 90 s; the next call repeats a failed attempt. */
+    open: onceUnlessFailed((): Promise<Database> => {
       last = openDatabase(settings, AbortSignal.timeout(OPEN_MS))
       return last
     }),
     isOpened: () => last !== undefined,
-    probe: async (signal) => {
+    /**
+     * Why it does not answer, within the signal's time; undefined if it does, and while it has not been needed. Never
+     * rejects.
+     */
+    probe: async (signal: AbortSignal): Promise<string | undefined> => {
       if (!last) return undefined
       try {
         return await raced(signal, last.then(probeOf))
@@ -62,7 +56,8 @@ export function lazyDatabase(settings: DatabaseSettings): LazyDatabase {
         return `the database does not answer: ${signal.aborted ? 'no answer in time' : messageOf(error)}`
       }
     },
-    close: async () => {
+    /** Closes it if it was opened. */
+    close: async (): Promise<void> => {
       const database = await last?.catch(() => undefined)
       await database?.close()
     },

@@ -22,11 +22,7 @@ type EmbeddedSettings = {
   readonly log: OwnerLog
 }
 
-export type EmbeddedServer = {
-  readonly connection: Connection
-  /** Stops the server (fast shutdown) and waits until it has ended, at most 15 s. */
-  readonly stop: () => Promise<void>
-}
+export type EmbeddedServer = Awaited<ReturnType<typeof startEmbedded>>
 
 /** Time limit until the server accepts connections, including recovery after a crash. */
 const START_MS = 60_000
@@ -40,7 +36,7 @@ const OWNER_LOCK = '7882826921180361316'
  * with AppError if the machine has no PostgreSQL for it, if another process uses the same data folder, and if the server does not
  * start within 60 s or the signal fires.
  */
-export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSignal): Promise<EmbeddedServer> {
+export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSignal) {
   const until = within(START_MS, signal)
   const account = await accountOf(settings.user)
   const place = await placeFor(settings.dataDir, account)
@@ -56,7 +52,10 @@ export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSig
     return client
   }
   const keeper = keepOwned(await own(until), () => own(within(START_MS)), settings.log)
-  return { connection, stop: async () => stopServer(await keeper.release(), place, account) }
+  return {
+    connection /** Stops the server (fast shutdown) and waits until it has ended, at most 15 s. */,
+    stop: async () => stopServer(await keeper.release(), place, account),
+  }
 }
 
 /** The major version of the programs that a private server would have. Rejects with AppError if there are none. */

@@ -33,25 +33,7 @@ export type StorageBounds = {
   readonly freeDisk: () => Promise<number | undefined>
 }
 
-export type StorageGuard = {
-  /**
-   * Rejects with AppError `too_many_rows`, `too_much_stored` or `storage_full` if nothing more may be stored for an
-   * owner; `more` records are about to be.
-   */
-  readonly admitRows: (owner: string, more: number) => Promise<void>
-  /** Rejects likewise, without regard to records; `more` octets are about to be stored. */
-  readonly admit: (owner: string, more: number) => Promise<void>
-  /**
-   * Rejects with `storage_full` if no more reports may be stored that came by mail: of a known reporter beyond
-   * {@link MAIL_SHARE}, of others beyond {@link STRANGERS_SHARE}, so that the rest is left to the keys.
-   */
-  readonly admitMail: (isKnown: boolean) => Promise<void>
-  /**
-   * Rejects with `too_much_stored` if a monitor of an owner may not add to what is stored. What runs goes on while the
-   * database is full.
-   */
-  readonly admitRun: (owner: string) => Promise<void>
-}
+export type StorageGuard = ReturnType<typeof storageGuard>
 
 /**
  * Watches what is stored: before a bound is reached, new lists, answers, monitors and reports are refused and uploads
@@ -61,7 +43,7 @@ export function storageGuard(
   open: () => Promise<Kysely<Schema>>,
   bounds: StorageBounds,
   monotonic: () => number = () => performance.now(),
-): StorageGuard {
+) {
   const full = cached(monotonic, async () => fullness(await open(), bounds))
   const others = cached(monotonic, async (owner) => otherOctets(await open(), owner))
   const mail = cached(monotonic, async () => ofMail(await open()))
@@ -79,18 +61,31 @@ export function storageGuard(
       throw storageError('key', { max: bounds.maxKeyStorage })
   }
   return {
-    admitRows: async (owner, more) => {
+    /**
+     * Rejects with AppError `too_many_rows`, `too_much_stored` or `storage_full` if nothing more may be stored for an
+     * owner; `more` records are about to be.
+     */
+    admitRows: async (owner: string, more: number): Promise<void> => {
       await Promise.all([refuseIfFull(), refuseOwner(owner, { rows: more })])
     },
-    admit: async (owner, more) => {
+    /** Rejects likewise, without regard to records; `more` octets are about to be stored. */
+    admit: async (owner: string, more: number): Promise<void> => {
       await Promise.all([refuseIfFull(), refuseOwner(owner, { octets: more })])
     },
-    admitMail: async (isKnown) => {
+    /**
+     * Rejects with `storage_full` if no more reports may be stored that came by mail: of a known reporter beyond {@link
+     * MAIL_SHARE}, of others beyond {@link STRANGERS_SHARE}, so that the rest is left to the keys.
+     */
+    admitMail: async (isKnown: boolean): Promise<void> => {
       const [stored] = await Promise.all([mail(''), refuseIfFull()])
       const [octets, share] = isKnown ? [stored.all, MAIL_SHARE] : [stored.strangers, STRANGERS_SHARE]
       if (octets > bounds.maxStorage * share) throw storageError('mail', { max: bounds.maxStorage * share })
     },
-    admitRun: cached(monotonic, (owner) => refuseOwner(owner, {})),
+    /**
+     * Rejects with `too_much_stored` if a monitor of an owner may not add to what is stored. What runs goes on while
+     * the database is full.
+     */
+    admitRun: cached(monotonic, (owner: string) => refuseOwner(owner, {})),
   }
 }
 
