@@ -46,23 +46,7 @@ type LookupOptions = {
 type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monotonic' | 'random' | 'signal'>
 
 /** The lists with their cached answers and self-test states. A process creates one. */
-export type Blacklists = {
-  readonly set: ListSet
-  /**
-   * Queries all lists about an address at once. Takes as long as the slowest list, never longer than the deadline or
-   * `ctx.signal`. An address on no list costs one round trip, a listed one two. An address that is not public is on no
-   * list, so no query is sent. Always one entry per list; never rejects because of the DNS.
-   */
-  readonly lookup: (ctx: LookupCtx, address: Subject, options?: LookupOptions) => Promise<BlacklistAnswer>
-  /** Runs the self-tests that are due, for both families, and waits for them (at most the deadline). */
-  readonly test: (ctx: TestCtx) => Promise<void>
-  /** The state of each list; sends no query. */
-  readonly states: () => readonly ListState[]
-  /**
-   * Settles when self-tests in progress are done and the store has their results: for a process that is about to end.
-   */
-  readonly settled: () => Promise<void>
-}
+export type Blacklists = ReturnType<typeof createBlacklists>
 
 /** Why a list is never asked about a subject: names go to lists of names alone, and public addresses to the others. */
 function unaskable(list: List, subject: Subject): string | undefined {
@@ -88,7 +72,7 @@ export function createBlacklists(options: {
   /** The allowances of the lists, if other processes share them. */
   readonly allow?: Allow
   readonly deadlineMs?: number
-}): Blacklists {
+}) {
   const { now, set = BUILT_IN, keys = {}, deadlineMs = DEFAULT_DEADLINE_MS } = options
   const { lists } = set
   const allow = options.noCourtesy ? unlimited : (options.allow ?? allowances(now))
@@ -215,7 +199,16 @@ export function createBlacklists(options: {
 
   return {
     set,
-    lookup: async (ctx, address, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
+    /**
+     * Queries all lists about an address at once. Takes as long as the slowest list, never longer than the deadline or
+     * `ctx.signal`. An address on no list costs one round trip, a listed one two. An address that is not public is on
+     * no list, so no query is sent. Always one entry per list; never rejects because of the DNS.
+     */
+    lookup: async (
+      ctx: LookupCtx,
+      address: Subject,
+      { maxAgeMs = Number.POSITIVE_INFINITY }: LookupOptions = {},
+    ): Promise<BlacklistAnswer> => {
       const unfit = lists.flatMap((list) => {
         const reason = unaskable(list, address)
         return reason === undefined ? [] : [unansweredEntry(list, address, 'unsupported', reason)]
@@ -234,7 +227,8 @@ export function createBlacklists(options: {
       beside()
       return answerOf(address, kept)
     },
-    test: async (ctx) => {
+    /** Runs the self-tests that are due, for both families, and waits for them (at most the deadline). */
+    test: async (ctx: TestCtx): Promise<void> => {
       await states.loaded(ctx)
       for (const family of [4, 6] as const) {
         const able = lists.filter((list) => family === 4 || list.ipv6 !== 'no')
@@ -243,6 +237,7 @@ export function createBlacklists(options: {
       }
       await tests.settled()
     },
+    /** The state of each list; sends no query. */
     states: () =>
       lists.map((list, index) => ({
         list,
@@ -250,6 +245,9 @@ export function createBlacklists(options: {
         ipv6: list.ipv6 === 'no' ? undefined : tests.state(list, 6),
         answers: kept.counts[index]!,
       })),
+    /**
+     * Settles when self-tests in progress are done and the store has their results: for a process that is about to end.
+     */
     settled: tests.settled,
   }
 }

@@ -21,21 +21,7 @@ type Request = Pick<FastifyRequest, 'headers' | 'method'> & Partial<Pick<Fastify
 type Reply = Pick<FastifyReply, 'header'>
 
 /** Sessions of browsers: a cookie in place of a key, and the token for changes. They end with the process. */
-export type Sessions = {
-  /** The key of the session of a request, as long as that key is in force. */
-  readonly keyOf: (request: Request) => ApiKey | undefined
-  /** The token for the forms of this visitor; a visitor without a cookie gets one. */
-  readonly tokenFor: (request: Request, reply: Reply) => string
-  /**
-   * Throws AppError `forbidden` unless the token belongs to the visitor's cookie and the browser states that this site
-   * has made the request (`Sec-Fetch-Site`, or `Origin` if it does not support that field).
-   */
-  readonly refuseForged: (request: Request, token: string | undefined) => void
-  /** Starts a session with a new id and a key that was entered; false: no such key is in force. */
-  readonly begin: (request: Request, reply: Reply, key: string) => boolean
-  readonly end: (request: Request, reply: Reply) => void
-  readonly size: () => number
-}
+export type Sessions = ReturnType<typeof sessionsOf>
 /** A session: the id of its key and the hash of the key. */
 type Session = { readonly key: string; readonly hash: string }
 
@@ -45,7 +31,7 @@ export function sessionsOf(options: {
   readonly now: () => number
   readonly monotonic: () => number
   readonly maxSessions?: number
-}): Sessions {
+}) {
   const secret = randomBytes(32)
   const known = sessionMemory(options.monotonic, options.maxSessions)
   const tokenOf = (id: string): string => createHmac('sha256', secret).update(id).digest('base64url')
@@ -58,7 +44,8 @@ export function sessionsOf(options: {
   }
 
   return {
-    keyOf: (request) => {
+    /** The key of the session of a request, as long as that key is in force. */
+    keyOf: (request: Request): ApiKey | undefined => {
       const id = idOf(request)
       if (id === undefined) return undefined
       const session = known.use(hashKey(id))
@@ -66,17 +53,23 @@ export function sessionsOf(options: {
       if (!key || (key.expires_at !== undefined && Date.parse(key.expires_at) <= options.now())) return undefined
       return key
     },
-    tokenFor: (request, reply) => {
+    /** The token for the forms of this visitor; a visitor without a cookie gets one. */
+    tokenFor: (request: Request, reply: Reply): string => {
       const id = idOf(request) ?? newId()
       if (idOf(request) === undefined) give(request, reply, id)
       return tokenOf(id)
     },
-    refuseForged: (request, token) => {
+    /**
+     * Throws AppError `forbidden` unless the token belongs to the visitor's cookie and the browser states that this
+     * site has made the request (`Sec-Fetch-Site`, or `Origin` if it does not support that field).
+     */
+    refuseForged: (request: Request, token: string | undefined): void => {
       const id = idOf(request)
       if (id === undefined || token === undefined || !equal(token, tokenOf(id)) || !isOwnSite(request))
         throw callerError('forged')
     },
-    begin: (request, reply, presented) => {
+    /** Starts a session with a new id and a key that was entered; false: no such key is in force. */
+    begin: (request: Request, reply: Reply, presented: string): boolean => {
       const key = findKey(options.keys(), presented, options.now())
       if (!key) return false
       const id = newId() // never one that existed before the login
@@ -84,7 +77,7 @@ export function sessionsOf(options: {
       give(request, reply, id)
       return true
     },
-    end: (request, reply) => {
+    end: (request: Request, reply: Reply): void => {
       const id = idOf(request)
       if (id !== undefined) known.drop(hashKey(id))
       give(request, reply, 'ended', 0)

@@ -23,30 +23,7 @@ export type ToStore = {
 }
 
 /** Stored answers. Every function opens the database when it is first needed. */
-export type Stored = {
-  /** Rejects with AppError `limit_reached` if the owner has 20,000, `too_much_stored` or `storage_full`. */
-  readonly save: (toStore: ToStore, owner: Owner) => Promise<Saved>
-  /**
-   * The unchanged answer; mailboxes are masked for a reader who is not logged in (`reader` undefined). Rejects with
-   * `not_found`, and with `gone` if it has expired.
-   */
-  readonly read: (id: string, reader: Owner | undefined) => Promise<StoredAnswer>
-  /** The metadata of a stored answer. Rejects like `read`. */
-  readonly entry: (id: string) => Promise<StoredEntry>
-  /** Newest first; those of the owner, for an admin those of all. */
-  readonly history: (
-    name: StoredName,
-    value: string,
-    page: { readonly before?: number; readonly limit: number },
-    owner: Owner,
-  ) => Promise<readonly (StoredEntry & { readonly number: number })[]>
-  /** Removes an answer permanently. Rejects with `not_found` if it is not the owner's. */
-  readonly remove: (id: string, owner: Owner) => Promise<StoredEntry>
-  /** Removes every answer about a mailbox, or about a domain and its mailboxes; returns their number. */
-  readonly forget: (name: 'email' | 'domain', value: string) => Promise<number>
-  /** Removes some of the expired answers; returns whether there may be more. */
-  readonly sweep: () => Promise<boolean>
-}
+export type Stored = ReturnType<typeof storedService>
 
 /** Maximum number of stored answers per key. */
 const MAX_STORED = 20_000
@@ -58,11 +35,12 @@ export function storedService(settings: {
   readonly now: () => number
   readonly log: Pick<Log, 'warn'>
   readonly maxStored?: number
-}): Stored {
+}) {
   const { now, log, maxStored = MAX_STORED } = settings
   const table = onceUnlessFailed(async () => storedAnswersOf((await settings.open()).db))
   let sweptAtMs = Number.NEGATIVE_INFINITY
 
+  /** Removes some of the expired answers; returns whether there may be more. */
   async function sweep(): Promise<boolean> {
     sweptAtMs = now()
     return (await table()).sweep(new Date(now()))
@@ -73,7 +51,11 @@ export function storedService(settings: {
     throw storedError('expired', { time: row.expires_at.toISOString() })
   }
   return {
-    save: async ({ kind, answer, subject, names, status, score, expiresInMs }, owner) => {
+    /** Rejects with AppError `limit_reached` if the owner has 20,000, `too_much_stored` or `storage_full`. */
+    save: async (
+      { kind, answer, subject, names, status, score, expiresInMs }: ToStore,
+      owner: Owner,
+    ): Promise<Saved> => {
       const id = randomBytes(16).toString('base64url')
       const [savedAt, expiresAt] = [new Date(now()), new Date(now() + expiresInMs)]
       const { domain = null, email = null, ip = null } = names
@@ -89,7 +71,11 @@ export function storedService(settings: {
         sweep().catch((error: Error) => log.warn('expired answers could not be removed', { reason: error.message }))
       return { id, url: urlOf(id), expires_at: expiresAt.toISOString() }
     },
-    read: async (id, reader) => {
+    /**
+     * The unchanged answer; mailboxes are masked for a reader who is not logged in (`reader` undefined). Rejects with
+     * `not_found`, and with `gone` if it has expired.
+     */
+    read: async (id: string, reader: Owner | undefined): Promise<StoredAnswer> => {
       const found = await (await table()).byId(id)
       const row = current(found, found?.answer !== null)
       const answer = parsedAnswer(row.answer ?? '')
@@ -101,11 +87,18 @@ export function storedService(settings: {
         expires_at: row.expires_at.toISOString(),
       }
     },
-    entry: async (id) => {
+    /** The metadata of a stored answer. Rejects like `read`. */
+    entry: async (id: string): Promise<StoredEntry> => {
       const found = await (await table()).entry(id)
       return entryOf(current(found, found?.isWhole === true))
     },
-    history: async (name, value, { before, limit }, owner) => {
+    /** Newest first; those of the owner, for an admin those of all. */
+    history: async (
+      name: StoredName,
+      value: string,
+      { before, limit }: { readonly before?: number; readonly limit: number },
+      owner: Owner,
+    ): Promise<readonly (StoredEntry & { readonly number: number })[]> => {
       const rows = await (await table()).list(name, value, {
         limit,
         now: new Date(now()),
@@ -114,13 +107,15 @@ export function storedService(settings: {
       })
       return rows.map((row) => ({ ...entryOf(row), number: row.number }))
     },
-    remove: async (id, owner) => {
+    /** Removes an answer permanently. Rejects with `not_found` if it is not the owner's. */
+    remove: async (id: string, owner: Owner): Promise<StoredEntry> => {
       const row = await (await table()).entry(id)
       if (!row || !owns(owner, row.owner)) throw storedError('not_owned')
       if (!(await (await table()).remove(id))) throw storedError('not_owned') // another request was faster
       return entryOf(row)
     },
-    forget: async (name, value) => (await table()).forget(name, value.toLowerCase()),
+    /** Removes every answer about a mailbox, or about a domain and its mailboxes; returns their number. */
+    forget: async (name: 'email' | 'domain', value: string) => (await table()).forget(name, value.toLowerCase()),
     sweep,
   }
 }

@@ -13,40 +13,7 @@ type Page = { readonly before?: number; readonly limit: number }
  * Webhooks. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a
  * webhook that is not the owner's.
  */
-export type WebhookService = {
-  /**
-   * The webhook of an owner for a URL; if there is none it is created, and its secret returned. Rejects with
-   * `limit_reached`.
-   */
-  readonly ensure: (
-    url: string,
-    owner: Owner,
-    seed?: string,
-  ) => Promise<{ readonly webhook: WebhookRow; readonly secret: string | undefined }>
-  readonly create: (url: string, owner: Owner, seed?: string) => Promise<WebhookAnswer>
-  /** Newest first. */
-  readonly list: (page: Page, owner: Owner) => Promise<readonly (WebhookAnswer & { readonly number: number })[]>
-  readonly show: (id: string, owner: Owner) => Promise<WebhookAnswer>
-  /** Turns a webhook on or off. Pending messages to one that is turned off are not sent any more. */
-  readonly turn: (id: string, state: 'on' | 'off', owner: Owner) => Promise<WebhookAnswer>
-  readonly remove: (id: string, owner: Owner) => Promise<WebhookAnswer>
-  /** Returns a new secret; the previous one is valid for 24 h more. */
-  readonly rotate: (id: string, owner: Owner) => Promise<WebhookAnswer>
-  /** Newest first. */
-  readonly deliveries: (
-    id: string,
-    page: Page,
-    owner: Owner,
-  ) => Promise<readonly (DeliveryAnswer & { readonly number: number })[]>
-  /** Sends a message again, under the same id. */
-  readonly replay: (id: string, delivery: string, owner: Owner) => Promise<DeliveryAnswer>
-  /** Sets the webhook that is called when a job has ended; created if there is none for the URL. */
-  readonly callback: (
-    job: string,
-    url: string,
-    owner: Owner,
-  ) => Promise<{ readonly id: string; readonly secret: string | undefined }>
-}
+export type WebhookService = ReturnType<typeof webhookService>
 
 /** Maximum number of webhooks per key. */
 const MAX_WEBHOOKS = 1_000
@@ -54,13 +21,17 @@ const OLD_SECRET_MS = 86_400_000
 
 type WebhookParts = { readonly webhooks: Webhooks; readonly deliveries: Deliveries; readonly wake: () => void }
 
-export function webhookService(parts: () => Promise<WebhookParts>, now: () => number): WebhookService {
+export function webhookService(parts: () => Promise<WebhookParts>, now: () => number) {
   async function owned(id: string, owner: Owner): Promise<WebhookRow> {
     const row = await (await parts()).webhooks.byId(id)
     if (row && owns(owner, row.owner)) return row
     throw webhookError('unknown')
   }
-  const ensure: WebhookService['ensure'] = async (url, owner, seed) => {
+  /**
+   * The webhook of an owner for a URL; if there is none it is created, and its secret returned. Rejects with
+   * `limit_reached`.
+   */
+  async function ensure(url: string, owner: Owner, seed?: string) {
     const secret = makeSecret()
     const id = `wh_${seed ?? randomBytes(16).toString('base64url')}`
     const { webhooks } = await parts()
@@ -70,16 +41,18 @@ export function webhookService(parts: () => Promise<WebhookParts>, now: () => nu
   }
   return {
     ensure,
-    create: async (url, owner, seed) => {
+    create: async (url: string, owner: Owner, seed?: string): Promise<WebhookAnswer> => {
       const { webhook, secret } = await ensure(url, owner, seed)
       return present(webhook, now(), secret)
     },
-    list: async (page, owner) => {
+    /** Newest first. */
+    list: async (page: Page, owner: Owner): Promise<readonly (WebhookAnswer & { readonly number: number })[]> => {
       const rows = await (await parts()).webhooks.list({ ...page, ...(owner.isAdmin ? {} : { owner: owner.id }) })
       return rows.map((row) => ({ ...present(row, now()), number: row.number }))
     },
-    show: async (id, owner) => present(await owned(id, owner), now()),
-    turn: async (id, state, owner) => {
+    show: async (id: string, owner: Owner) => present(await owned(id, owner), now()),
+    /** Turns a webhook on or off. Pending messages to one that is turned off are not sent any more. */
+    turn: async (id: string, state: 'on' | 'off', owner: Owner): Promise<WebhookAnswer> => {
       const row = await owned(id, owner)
       if (row.state === state) return present(row, now())
       const { webhooks, deliveries } = await parts()
@@ -87,22 +60,29 @@ export function webhookService(parts: () => Promise<WebhookParts>, now: () => nu
       if (state === 'off') await deliveries.failAll(row.number)
       return present(turned, now())
     },
-    remove: async (id, owner) => {
+    remove: async (id: string, owner: Owner): Promise<WebhookAnswer> => {
       const row = await owned(id, owner)
       if (!(await (await parts()).webhooks.remove(id))) throw webhookError('unknown') // another request was faster
       return present(row, now())
     },
-    rotate: async (id, owner) => {
+    /** Returns a new secret; the previous one is valid for 24 h more. */
+    rotate: async (id: string, owner: Owner): Promise<WebhookAnswer> => {
       const { number } = await owned(id, owner)
       const row = await (await parts()).webhooks.rotate(number, makeSecret(), new Date(now() + OLD_SECRET_MS))
       return present(row, now(), row.secret)
     },
-    deliveries: async (id, page, owner) => {
+    /** Newest first. */
+    deliveries: async (
+      id: string,
+      page: Page,
+      owner: Owner,
+    ): Promise<readonly (DeliveryAnswer & { readonly number: number })[]> => {
       const { number } = await owned(id, owner)
       const rows = await (await parts()).deliveries.ofWebhook(number, page)
       return rows.map((row) => ({ ...presentDelivery(row), number: row.number }))
     },
-    replay: async (id, delivery, owner) => {
+    /** Sends a message again, under the same id. */
+    replay: async (id: string, delivery: string, owner: Owner): Promise<DeliveryAnswer> => {
       const webhook = await owned(id, owner)
       const { deliveries, wake } = await parts()
       const row = await deliveries.byId(delivery)
@@ -112,7 +92,8 @@ export function webhookService(parts: () => Promise<WebhookParts>, now: () => nu
       wake()
       return presentDelivery(replayed)
     },
-    callback: async (job, url, owner) => {
+    /** Sets the webhook that is called when a job has ended; created if there is none for the URL. */
+    callback: async (job: string, url: string, owner: Owner) => {
       const { webhook, secret } = await ensure(url, owner)
       const { deliveries, wake } = await parts()
       await deliveries.setCallback(job, webhook.number)

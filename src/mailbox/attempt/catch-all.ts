@@ -41,21 +41,18 @@ const KEPT_MS = 6 * 3_600_000
 export type ProbeAnswer = { readonly catchAll: boolean | null; readonly transcript: readonly TranscriptLine[] }
 
 /** The known catch-all results, by domain and mail host or provider. At most 50,000. */
-export type CatchAllCache = {
-  /** null: the last attempt gave no result, and it is too early for another one. */
-  readonly get: (domain: Domain, key: string) => boolean | null | undefined
-  /** Kept for `ttlMs`, by default 6 hours. */
-  readonly set: (domain: Domain, key: string, catchAll: boolean | null, ttlMs?: number) => void
-  /** Removes the entries of a domain; returns their number. */
-  readonly forget: (domain: Domain) => number
-}
+export type CatchAllCache = ReturnType<typeof catchAllCache>
 
-export function catchAllCache(now: () => number): CatchAllCache {
+export function catchAllCache(now: () => number) {
   const kept: TtlCache<{ readonly catchAll: boolean | null }> = ttlCache({ maxEntries: 50_000, now })
   return {
-    get: (domain, key) => kept.get(`${domain} ${key}`)?.value.catchAll,
-    set: (domain, key, catchAll, ttlMs = KEPT_MS) => kept.set(`${domain} ${key}`, { catchAll }, ttlMs),
-    forget: (domain) => kept.deleteWhere((key) => key.startsWith(`${domain} `)),
+    /** null: the last attempt gave no result, and it is too early for another one. */
+    get: (domain: Domain, key: string) => kept.get(`${domain} ${key}`)?.value.catchAll,
+    /** Kept for `ttlMs`, by default 6 hours. */
+    set: (domain: Domain, key: string, catchAll: boolean | null, ttlMs: number = KEPT_MS) =>
+      kept.set(`${domain} ${key}`, { catchAll }, ttlMs),
+    /** Removes the entries of a domain; returns their number. */
+    forget: (domain: Domain) => kept.deleteWhere((key) => key.startsWith(`${domain} `)),
   }
 }
 

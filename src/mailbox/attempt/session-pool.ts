@@ -83,7 +83,7 @@ export function sessionPool() {
      * Passes a session to the next waiter, or keeps it for 1.5 s; a session that has reached its limits is closed and
      * its slot freed.
      */
-    release: (key: string, pooled: PooledSession): void => {
+    release: (key: string, pooled: PooledSession) => {
       const exhausted = pooled.recipients >= MAX_RECIPIENTS || pooled.unknown >= MAX_UNKNOWN
       if (exhausted || !pooled.session.usable()) return end(pooled)
       const next = waiting.get(key)?.values().next().value

@@ -24,27 +24,7 @@ export type Exit = { readonly address: Ip; readonly by: 'machine' | 'mail_host' 
  */
 export type ProxyState = { readonly exit?: Exit; readonly lie?: string; readonly problem?: string }
 
-export type Proxies = {
-  readonly use: (proxies: readonly SocksProxy[]) => void
-  /**
-   * Connects through a proxy. Rejects with {@link DialError}: `proxy_failed` also if its exit address is not known, or
-   * if it makes false claims.
-   */
-  readonly connect: (
-    name: ProxyName,
-    target: Target,
-    signal: AbortSignal,
-  ) => Promise<{ readonly socket: Socket; readonly localAddress: Ip }>
-  /** What was determined within the last hour; no query is sent. */
-  readonly known: (name: ProxyName) => ProxyState
-  /**
-   * Determines the exit address, and whether the proxy claims to reach an address that nobody has. Rejects only with
-   * the signal's reason.
-   */
-  readonly examine: (name: ProxyName, signal: AbortSignal) => Promise<ProxyState>
-  /** All proxies in use. */
-  readonly names: () => readonly ProxyName[]
-}
+export type Proxies = ReturnType<typeof proxies>
 
 type ProxiesOptions = {
   readonly resolve: Resolve
@@ -69,7 +49,7 @@ const MAX_PROXIES = 1_024
  */
 const NOBODY = ip('192.0.2.1')
 
-export function proxies(options: ProxiesOptions): Proxies {
+export function proxies(options: ProxiesOptions) {
   const { now } = options
   let all: ReadonlyMap<ProxyName, SocksProxy> = new Map()
   async function open(proxy: SocksProxy, target: Target, signal: AbortSignal): Promise<Proxied> {
@@ -79,6 +59,7 @@ export function proxies(options: ProxiesOptions): Proxies {
   const exits = examined(now, (proxy, signal) => findExit(options, open, proxy, signal))
   const liars = examined(now, (proxy, signal) => claimsNobody(open, proxy, options.port, signal))
 
+  /** What was determined within the last hour; no query is sent. */
   const known = (name: ProxyName): ProxyState => {
     if (!all.has(name)) return { problem: 'it is not in the pool' }
     const exit = exits.known(name)
@@ -94,11 +75,19 @@ export function proxies(options: ProxiesOptions): Proxies {
     return proxy
   }
   return {
-    use: (list) => {
+    use: (list: readonly SocksProxy[]): void => {
       all = new Map(list.map((proxy) => [proxy.name, proxy]))
       for (const one of [exits, liars]) one.keep((name) => all.has(name))
     },
-    connect: async (name, target, signal) => {
+    /**
+     * Connects through a proxy. Rejects with {@link DialError}: `proxy_failed` also if its exit address is not known,
+     * or if it makes false claims.
+     */
+    connect: async (
+      name: ProxyName,
+      target: Target,
+      signal: AbortSignal,
+    ): Promise<{ readonly socket: Socket; readonly localAddress: Ip }> => {
       const proxy = proxyNamed(name)
       // Whether it makes false claims is tested together with the first questions, which do not wait for it.
       void liars.of(proxy, within(EXAMINE_MS)).catch(() => {})
@@ -109,7 +98,11 @@ export function proxies(options: ProxiesOptions): Proxies {
       return { socket, localAddress: exit.address }
     },
     known,
-    examine: async (name, signal) => {
+    /**
+     * Determines the exit address, and whether the proxy claims to reach an address that nobody has. Rejects only with
+     * the signal's reason.
+     */
+    examine: async (name: ProxyName, signal: AbortSignal): Promise<ProxyState> => {
       const proxy = all.get(name)
       if (!proxy) return known(name)
       try {
@@ -120,6 +113,7 @@ export function proxies(options: ProxiesOptions): Proxies {
       }
       return known(name)
     },
+    /** All proxies in use. */
     names: () => [...all.keys()],
   }
 }

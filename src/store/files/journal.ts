@@ -3,13 +3,7 @@ import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
 import { openOwnFile } from '../own-file.ts'
 
 /** Answers by number, in an append-only file: appended answers survive the end of the process, however it ends. */
-export type Journal = {
-  readonly has: (n: number) => boolean
-  readonly at: (n: number) => Promise<Json>
-  readonly append: (n: number, value: Json) => Promise<void>
-  readonly size: () => number
-  readonly close: () => Promise<void>
-}
+export type Journal = ReturnType<typeof journalOf>
 
 /** Number of octets that are read at a time. */
 const CHUNK = 256 * 1024
@@ -43,19 +37,19 @@ export async function openJournal(path: string, about: string, isAnswer: IsAnswe
 
 type Place = { readonly from: number; readonly length: number }
 
-function journalOf(file: FileHandle, places: Map<number, Place>, end: number): Journal {
+function journalOf(file: FileHandle, places: Map<number, Place>, end: number) {
   let size = end
   let writing: Promise<unknown> = Promise.resolve()
   return {
-    has: (n) => places.has(n),
-    at: async (n) => {
+    has: (n: number) => places.has(n),
+    at: async (n: number): Promise<Json> => {
       const place = places.get(n)
       if (!place) return null
       const buffer = Buffer.alloc(place.length)
       await file.read(buffer, 0, place.length, place.from)
       return parsed(buffer)?.[1] ?? null
     },
-    append: async (n, value) => {
+    append: async (n: number, value: Json): Promise<void> => {
       const line = Buffer.from(`${JSON.stringify([n, value])}\n`)
       places.set(n, { from: size, length: line.length })
       size += line.length
@@ -63,7 +57,7 @@ function journalOf(file: FileHandle, places: Map<number, Place>, end: number): J
       await writing
     },
     size: () => places.size,
-    close: async () => {
+    close: async (): Promise<void> => {
       await writing.catch(() => {})
       await file.close()
     },

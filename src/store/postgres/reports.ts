@@ -42,12 +42,7 @@ export type Stored = {
  * go to a temporary table. Nothing is visible before `commit` has ended, and nothing is left after `abort`, or when the
  * process dies.
  */
-export type ReportIntake = {
-  /** Waits until there is room for more. */
-  readonly add: (lines: Uint8Array) => Promise<void>
-  readonly commit: (report: NewReport) => Promise<Stored>
-  readonly abort: () => Promise<void>
-}
+export type ReportIntake = ReturnType<typeof reportIntake>
 
 /** Octets of lines that are held in memory. */
 const HELD = 1_048_576
@@ -63,7 +58,7 @@ export function reportIntake(
   pool: pg.Pool,
   kind: ReportKind,
   { admit = async () => {}, isCut = false }: IntakeSettings = {},
-): ReportIntake {
+) {
   let lines: Uint8Array[] = []
   let held = 0
   let octets = 0
@@ -99,14 +94,15 @@ export function reportIntake(
   }
 
   return {
-    add: async (more) => {
+    /** Waits until there is room for more. */
+    add: async (more: Uint8Array): Promise<void> => {
       if (isCut && held + more.length > HELD) return
       lines.push(more)
       held += more.length
       octets += more.length
       if (held >= HELD) await spill()
     },
-    commit: async (report) => {
+    commit: async (report: NewReport): Promise<Stored> => {
       if (isOver) throw new Error('the intake of this report has ended')
       if (staging !== undefined) {
         if (held > 0) await spill()
