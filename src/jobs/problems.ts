@@ -75,8 +75,8 @@ export const listError = errorsOf('list', {
       `the list has no column ${quoted(text)}: it has ${counted(count, 'column')} and no header`,
     no_column: ({ kind }: { kind: keyof typeof INPUTS }) =>
       `no column of the list contains ${INPUTS[kind]}; choose one with the parameter column`,
-    no_items: () => 'the body must begin with {"items": [',
-    after_items: ({ line }: Line) => `only "}" may follow the items, on line ${line}`,
+    no_items: () => 'the body must begin with {"items": [ or with [',
+    after_items: ({ line }: Line) => `only the end of the list may follow the items, on line ${line}`,
     items_end: ({ line }: Line) => `the list of items ends unexpectedly on line ${line}`,
   },
 })

@@ -33,12 +33,14 @@ const MAX_TEXT = 4_096
 
 /** Format characters (zero-width ones, U+FEFF, soft hyphens, directions), Hangul fillers. White space is beside them. */
 const INVISIBLE = /[\p{Cf}\u115f\u1160\u3164\uffa0]/u
+/** Those of them that are in no value at all. The joiners (U+200C, U+200D) are in names of some scripts. */
+const INSIDE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
 const WHITE = /\s/
 /** White space that is not ASCII is as invisible as the rest. */
 const isOdd = (c: string): boolean => c > '\u007f' && (WHITE.test(c) || INVISIBLE.test(c))
 const isBlank = (c: string): boolean => WHITE.test(c) || isOdd(c)
 
-/** Text without white space and invisible characters around it, and whether there were invisible ones. */
+/** Text without white space around it and invisible characters, and whether there were invisible ones. */
 function trimming(text: string): Pasted<string> {
   let [from, to] = [0, text.length]
   while (from < to && isBlank(text[from]!)) from++
@@ -48,7 +50,9 @@ function trimming(text: string): Pasted<string> {
     if (at === from) at = to
     odd = at < text.length && isOdd(text[at]!)
   }
-  const value = text.slice(from, to)
+  const inside = text.slice(from, to)
+  const value = inside.replace(INSIDE, '')
+  odd ||= value !== inside
   // Quotes of typography could be characters of a name; around one they are none.
   const isQuoted =
     value.length > 2 && TYPOGRAPHIC.some(([open, close]) => value.startsWith(open!) && value.endsWith(close!))
@@ -140,6 +144,18 @@ const withoutEntities: Step = (text) => {
       ? String.fromCodePoint(decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal))
       : NAMED_ENTITIES[name.toLowerCase()]!,
   )
+  return value === text ? undefined : { value, taken: ['markup'] }
+}
+
+/** `joe%40example.org`: an address out of a URL. */
+const withoutEscapes: Step = (text) => {
+  const value = /^[^\s@]*%40[^\s@]*$/.test(text) ? unescaped(text) : text
+  return value === text ? undefined : { value, taken: ['markup'] }
+}
+
+/** `<b>joe@example.org</b>`, `joe@example.org<br>`. */
+const withoutTags: Step = (text) => {
+  const value = text.replace(/<\/?[a-z][a-z\d]{0,10}(?:\s[^<>@]{0,500})?\/?>/gi, ' ')
   return value === text ? undefined : { value, taken: ['markup'] }
 }
 
@@ -253,10 +269,12 @@ const AT_WORD = /\b(?:at|a)\b|[＠﹫]/i
 const ADDRESS_STEPS: readonly Step[] = [
   withoutFormula,
   withoutEntities,
+  withoutEscapes,
   withoutWords,
   unstamped,
   unlisted,
   linked,
+  withoutTags,
   bracketed,
   uncommented,
   unlabeled,

@@ -198,7 +198,7 @@ function rowsOfRecord(kind: Kind, { line, cells, isTooLong }: CsvRecord, layout:
 }
 
 const isRule = (cells: readonly string[]): boolean =>
-  RULE.test(cells[0]!) && cells.every((cell) => RULE.test(cell) || trimmed(cell) === '')
+  cells.every((cell) => RULE.test(cell) || trimmed(cell) === '') && cells.some((cell) => RULE.test(cell))
 
 /**
  * The cells of a record with another number of them than the header, as many as that. A missing cell is empty; surplus
@@ -252,7 +252,7 @@ function resumable<T>(from: AsyncIterable<T>): AsyncIterable<T> {
 }
 
 /** A line between the rows of a table that is drawn with characters. */
-const RULE = /^[\s|+:=-]*--[\s|+:=-]*$/
+export const RULE = /^[\s|+:=-]*--[\s|+:=-]*$/
 
 /**
  * Whether the first lines of a text are a table: the first one and those with an address have as many cells between one
@@ -260,7 +260,8 @@ const RULE = /^[\s|+:=-]*--[\s|+:=-]*$/
  */
 function isTable(start: string): boolean {
   const lines = wholeLines(start)
-  const most = Math.max(0, ...lines.map((line) => line.split('@').length - 1))
+  // A link of Markdown repeats its address.
+  const most = Math.max(0, ...lines.map((line) => line.replace(/\]\(mailto:[^()]*\)/gi, '').split('@').length - 1))
   if (lines.length < 2 || most !== 1 || CHAT_LINE.test(lines[0]!)) return false
   const rows = lines.filter((line, i) => i === 0 || line.includes('@'))
   return DELIMITERS.some(
@@ -276,6 +277,7 @@ function wholeLines(start: string): readonly string[] {
 }
 
 const JSON_LIST = /^\s*\{\s*"items"\s*:\s*\[/
+const JSON_ARRAY = /^\s*\[\s*["{]/
 const JSON_LINES = /^\s*\{\s*"(?!items"\s*:)[^"\n]{0,200}"\s*:[^\n]*\}[ \t]*(?:\r?\n|$)/
 
 /** The format of a text that is declared as a table or as one input a line, and the text again. */
@@ -291,11 +293,22 @@ export async function formatOfText(
   const { held, whole } = await headOf(text, DELIMITER_SAMPLE)
   const start = held.join('').slice(0, DELIMITER_SAMPLE)
   if (JSON_LINES.test(start)) return { format: 'ndjson', titles: 0, whole }
-  if (JSON_LIST.test(start)) return { format: 'json', titles: 0, whole }
+  if (JSON_LIST.test(start) || (JSON_ARRAY.test(start) && isJson(start))) return { format: 'json', titles: 0, whole }
   if (kind === 'verify' && ENTRIES.test(start)) return { format: 'entries', titles: 0, whole }
   if (kind === 'verify' && SQL.test(start)) return { format: 'sql', titles: 0, whole }
   if (declared === 'csv' || (kind === 'verify' && isTable(start))) return { format: 'csv', titles: 0, whole }
   return { format: 'text', titles: titleLines(kind, start.split(/\r\n|\r|\n/)), whole }
+}
+
+/** Whether a text is JSON, as far as its beginning shows it. */
+function isJson(start: string): boolean {
+  if (start.length === DELIMITER_SAMPLE) return true
+  try {
+    JSON.parse(start)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** The delimiter that splits the first lines into equal numbers of cells, and into the most; a comma if none does. */
@@ -403,6 +416,27 @@ export function csvReader(delimiter: string, firstLine: number) {
     return quote + 1
   }
 
+  /**
+   * Whether the quoted part is the rows behind a quote that nobody closed: it has a line end, and the quote behind it,
+   * at the begin of a cell, opens that cell.
+   */
+  function isUnclosed(): boolean {
+    const last = cell.charCodeAt(cell.length - 1)
+    return (last === separator || last === CR || last === LF) && cell.length < KEPT_RAW && lineEnds(cell) > 0
+  }
+
+  /** Reads the rows behind a quote that nobody closed, which is a character then. */
+  function reread(): void {
+    const rows = cell
+    line -= lineEnds(rows)
+    size -= rows.length
+    cell = ''
+    add('"')
+    state = 'plain'
+    isDoubled = false
+    readAll(rows)
+  }
+
   /** Judges the quote before `at`. */
   function afterQuote(text: string, at: number): number {
     const next = text.charCodeAt(at)
@@ -413,7 +447,10 @@ export function csvReader(delimiter: string, firstLine: number) {
       return at + 1
     }
     if (next === separator || next === CR || next === LF) state = 'closed'
-    else {
+    else if (isUnclosed()) {
+      reread()
+      state = 'quoted'
+    } else {
       cell = `"${plainCell()}`
       add('"')
       state = 'plain'
@@ -441,7 +478,7 @@ export function csvReader(delimiter: string, firstLine: number) {
     return code === CR && text.charCodeAt(end + 1) === LF ? end + 2 : end + 1
   }
 
-  function read(text: string): CsvRecord[] {
+  function readAll(text: string): void {
     for (let at = 0; at < text.length; ) {
       if (state === 'quoted') at = quoted(text, at)
       else if (state === 'quote') at = afterQuote(text, at)
@@ -450,6 +487,9 @@ export function csvReader(delimiter: string, firstLine: number) {
         at++
       } else at = plain(text, at)
     }
+  }
+  function read(text: string): CsvRecord[] {
+    readAll(text)
     const records = found
     found = []
     return records

@@ -115,6 +115,33 @@ describe('CSV', () => {
 
   it.each<[string, string | Uint8Array, string[]]>([
     [
+      'a title with the address of whoever made the list',
+      'Members;;\r\nBy: office@a.example;;\r\n;;\r\nNr;Name;E-Mail\r\n1;Ann;ann@a.example\r\n;;\r\nTotal: 1;;',
+      ['5 ann@a.example', '6! no address in its column', '7! no address in its column'],
+    ],
+    [
+      'a quote that nobody closed before a cell in quotes',
+      'n;name;email\n1;"Ann;ann@a.example\n2;Bob;bob@a.example\n3;"Cy";cy@a.example\n',
+      ['2 ann@a.example', '3 bob@a.example', '4 cy@a.example'],
+    ],
+    ['a cell in bold type', 'n,contact\n1,<b>ann@a.example</b><br>', ['2 ann@a.example']],
+    [
+      'invisible characters within addresses',
+      'email\nann@\u200ba.example\nb\u00adob@a.example',
+      ['2 ann@a.example', '3 bob@a.example'],
+    ],
+    [
+      'addresses out of URLs',
+      'email\nann%40a.example\nbob%2Bnews%40a.example',
+      ['2 ann@a.example', '3 bob+news@a.example'],
+    ],
+    [
+      'JSON under another name',
+      '[{"id": 1, "email": "ann@a.example"},\n{"email": "bob@a.example"}]',
+      ['1 ann@a.example', '2 bob@a.example'],
+    ],
+    ['a list of a program', '["ann@a.example", "bob@a.example"]', ['1 ann@a.example', '2 bob@a.example']],
+    [
       'a CSV that was pasted into one column of a spreadsheet',
       '"E-Mail;Name;Nr"\r\n"ann@a.example;""Ode; Ann"";1"\r\n"bob@a.example;Bob;2"\r\n',
       ['2 ann@a.example', '3 bob@a.example'],
@@ -491,8 +518,11 @@ describe('CSV', () => {
     await fc.assert(
       fc.property(fc.array(letters, { maxLength: 30 }), fc.integer({ min: 1, max: 9 }), (parts, size) => {
         const text = parts.join('')
-        const ours = cellsIn(text, size)
-        expect(ours).toEqual(cellsByLibrary(text))
+        const cells = cellsByLibrary(text)
+        // The library reads rows behind a quote that nobody closed as one cell.
+        const isSwallowed = (cell: string): boolean => /^".*[\r\n]/s.test(cell) && /[,\r\n]"/.test(cell)
+        fc.pre(!(cells ? cells.flat() : [`"${text}`]).some(isSwallowed))
+        expect(cellsIn(text, size)).toEqual(cells)
       }),
       { numRuns: 3_000 },
     )
@@ -572,6 +602,12 @@ describe('other kinds', () => {
   })
 })
 
+it('a table of Markdown with links is read by its columns', async () => {
+  const list =
+    '| Name | E-Mail |\n|:---|---:|\n| Ann | [ann@a.example](mailto:ann@a.example) |\n| Bob | `bob@a.example` |\n'
+  expect(short(await read(list, { contentType: 'text/plain' }))).toEqual(['3 ann@a.example', '4 bob@a.example'])
+})
+
 describe('one per line', () => {
   it('trims lines, and counts and skips blank ones', async () => {
     expect(short(await read(' a@a.example \r\n\r\nb@a.example\rc@a.example', { contentType: 'text/plain' }))).toEqual([
@@ -586,7 +622,9 @@ describe('NDJSON', () => {
   it.each([
     ['"a@a.example"', '1 a@a.example'],
     ['{"email":"a@a.example","id":7}', '1 a@a.example'],
-    ['{"mail":"a@a.example"}', '1! neither a string nor an object with a string in email'],
+    ['{"E-Mail":"a@a.example"}', '1 a@a.example'],
+    ['{"to":"Ann","opened":true,"user_email":"a@a.example"}', '1 a@a.example'],
+    ['{"to":"Ann"}', '1! neither a string nor an object with a string in email'],
     ['{"email":" "}', '1! no address in email'],
     ['{', '1! not JSON'],
     ['7', '1! neither a string'],
@@ -610,6 +648,7 @@ describe('JSON', () => {
   })
 
   it.each([
+    ['a list alone', '["a@a.example",\n"b@a.example"]\n', 1, [1, 2]],
     ['items on one line count as a line each', '{"items":["a@a.example",5,"c@a.example"]}', 1, [1, 2, 3]],
     ['an upload that goes on counts on', '{"items":["a@a.example",\n"b@a.example"]}', 7, [7, 8]],
   ])('%s', async (_why, list, firstLine, lines) => {
@@ -619,7 +658,8 @@ describe('JSON', () => {
 
   it.each([
     ['{"list": []}', 'must begin'],
-    ['["a@a.example"]', 'must begin'],
+    ['["a@a.example"', 'ends unexpectedly'],
+    ['["a@a.example"]}', 'may follow the items'],
     ['{"items": ["a@a.example"', 'ends unexpectedly'],
     ['{"items"', 'ends unexpectedly'],
     ['{"items": []', 'may follow the items'],

@@ -2,16 +2,18 @@ import { messageOf } from '../../base/errors.ts'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import { trimmed } from '../../names/pasted.ts'
 import { listError, type RowProblem, rowProblem } from '../problems.ts'
-import { MAX_COLUMNS } from './csv.ts'
+import { MAX_COLUMNS, RULE } from './csv.ts'
 import {
   badRow,
   type Held,
   type IntakeRow,
   isUndecodable,
   type Kind,
+  looksLike,
   MAX_FIELD,
   MAX_RECORD,
   MOST_WHOLE,
+  nameIndex,
   rowsOf,
 } from './row.ts'
 
@@ -23,7 +25,10 @@ const KEPT = 1_024
 /** The input field of an object. */
 export const FIELD: Readonly<Record<Kind, string>> = { verify: 'email', check: 'domain', blacklist: 'ip' }
 
-/** One input per line behind `titles` lines; blank lines are skipped, of a dump of a database all without an `@`. */
+/**
+ * One input per line behind `titles` lines; blank and drawn lines are skipped, of a dump of a database all without an
+ * `@`.
+ */
 export async function* textRows(
   text: AsyncIterable<string>,
   kind: Kind,
@@ -34,7 +39,9 @@ export async function* textRows(
 ): AsyncIterable<readonly IntakeRow[]> {
   for await (const lines of physicalLines(text, firstLine, held))
     yield lines.flatMap((one) =>
-      one.line < firstLine + titles || (isDump && !one.text.includes('@')) ? [] : textRow(kind, one),
+      one.line < firstLine + titles || RULE.test(one.text) || (isDump && !one.text.includes('@'))
+        ? []
+        : textRow(kind, one),
     )
 }
 
@@ -114,7 +121,7 @@ function rowsOfJson(kind: Kind, { line, text, isTooLong }: Line): readonly Intak
   } catch (error) {
     return bad(rowProblem('not_json', { reason: messageOf(error) }))
   }
-  const field = FIELD[kind]
+  const field = (isJsonRecord(item) && fieldOf(kind, item)) || FIELD[kind]
   const { [field]: asked, ...columns } = isJsonRecord(item) ? item : { [field]: item }
   if (typeof asked !== 'string') return bad(rowProblem('no_text', { field }))
   if (trimmed(asked) === '') return bad(rowProblem('no_address', { field }))
@@ -131,6 +138,14 @@ function rowsOfJson(kind: Kind, { line, text, isTooLong }: Line): readonly Intak
     if (!row.taken || rows.length > MOST_WHOLE) return row
     return { ...row, columns: row.taken.includes('shortened') ? { [field]: asked } : { [field]: asked, ...own } }
   })
+}
+
+/** The field with the input: that of the kind, or else one with an input and a name of such columns. */
+function fieldOf(kind: Kind, item: { readonly [name: string]: Json | undefined }): string | undefined {
+  if (item[FIELD[kind]] !== undefined) return FIELD[kind]
+  const isInput = (value: Json | undefined): boolean => typeof value === 'string' && looksLike(kind, value)
+  const names = Object.keys(item).filter((name) => isInput(item[name]))
+  return names[nameIndex(kind, names)]
 }
 
 /** Whether a value has more than `levels` objects and arrays inside each other; looks no deeper. */
@@ -186,7 +201,7 @@ const MAX_AROUND = 1_024
 /** Characters kept of an item that is too long. */
 
 /**
- * The rows of a streamed `{"items": [...]}`, those of a piece together. The items are extracted from the stream and
+ * The rows of a streamed `{"items": [...]}`, or of the list alone, those of a piece together. The items are extracted from the stream and
  * parsed one by one, so that a list of any size needs the memory of its largest item. Rows are identified by line: of
  * several items that begin on one line, each after the first counts as a line of its own. Throws AppError `bad_list`,
  * with the line, for text of another form or text that ends early.
@@ -210,6 +225,8 @@ export async function* jsonRows(
 function itemCutter(firstLine: number) {
   let state: 'before' | 'between' | 'inside' | 'after' = 'before'
   let line = firstLine
+  /** The text is the list of items itself. */
+  let isBare = false
   /** What stands before the items, or after them. */
   let around = ''
   let item = ''
@@ -243,7 +260,8 @@ function itemCutter(firstLine: number) {
     around += c
     if (around.length > MAX_AROUND) throw listError('no_items')
     if (c !== '[') return
-    if (!/^\s*\{\s*"items"\s*:\s*\[$/.test(around)) throw listError('no_items')
+    if (!/^\s*(?:\{\s*"items"\s*:\s*)?\[$/.test(around)) throw listError('no_items')
+    isBare = !around.includes('{')
     state = 'between'
     around = ''
   }
@@ -285,7 +303,7 @@ function itemCutter(firstLine: number) {
   function end(): void {
     if (state === 'before' && around.trim() === '') return
     if (state !== 'after') throw listError('items_end', { line })
-    if (!/^\s*\}\s*$/.test(around)) throw listError('after_items', { line })
+    if (!(isBare ? /^\s*$/ : /^\s*\}\s*$/).test(around)) throw listError('after_items', { line })
   }
   return { take, end /** Characters of the item that has not ended. */, held: () => item.length }
 }

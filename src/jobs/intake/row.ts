@@ -154,11 +154,18 @@ export function titleLines(kind: Kind, lines: readonly string[]): number {
 /**
  * The number of records before the header, or before the first row with an input. The header is the first of the
  * records without an input that has the name of the wanted or of a usual column; where there is none, records with at
- * most one cell of several are titles.
+ * most one cell of several are titles. A title may have an input, in another column: who made the list.
  */
 function titlesIn(kind: Kind, sample: readonly (readonly string[])[], wanted: string | undefined): number {
   const width = Math.max(0, ...sample.map(({ length }) => length))
-  const end = sample.slice(0, MAX_TITLES + 1).findIndex((row) => row.some((cell) => looksLike(kind, cell)))
+  const hasInput = (row: readonly string[]): boolean => row.some((cell) => looksLike(kind, cell))
+  const start = sample.slice(0, MAX_TITLES + 1)
+  const late = start.findIndex((row, at) => {
+    const index = hasInput(row) ? -1 : nameIndex(kind, row)
+    const isHeader = index >= 0 && row.filter((cell) => trimmed(cell) !== '').length > 1
+    return isHeader && start.slice(0, at).every((title) => !looksLike(kind, title[index] ?? ''))
+  })
+  const end = late >= 0 ? late + 1 : start.findIndex(hasInput)
   const before = end < 0 ? [] : sample.slice(0, end)
   const find = (isHeader: (row: readonly string[]) => boolean): number | undefined => {
     const at = before.findIndex(isHeader)
@@ -218,7 +225,7 @@ function ownChoice(
   throw listError('no_column', { kind }, { parameter: 'column' })
 }
 
-const nameIndex = (kind: Kind, cells: readonly string[]): number => {
+export const nameIndex = (kind: Kind, cells: readonly string[]): number => {
   const normalized = cells.map(normalize)
   for (const name of NAMES[kind]) {
     const at = normalized.indexOf(name)
