@@ -155,7 +155,7 @@ const withoutEscapes: Step = (text) => {
 
 /** `<b>joe@example.org</b>`, `joe@example.org<br>`. */
 const withoutTags: Step = (text) => {
-  const value = text.replace(/<\/?[a-z][a-z\d]{0,10}(?:\s[^<>@]{0,500})?\/?>/gi, ' ')
+  const value = text.replace(/<\/?[a-z][a-z\d]{0,10}(?:\s[^<>@]{0,500})?\/?>/gi, '  ')
   return value === text ? undefined : { value, taken: ['markup'] }
 }
 
@@ -231,11 +231,13 @@ const unlabeled: Step = (text) => {
 
 /**
  * Other cells beside an address that delimiters part: no address has a semicolon, a bar or a tab, nor a comma behind
- * which there is a blank.
+ * which there is a blank, and no domain has a colon.
  */
 const alone: Step = (text) => {
   const address =
-    /^(?:[^@]*(?:[;|\t]|,\s)\s*)?([^\s,;|@<>"]+@[^\s,;|@<>"]+)\s*(?:[,;|\t]\s*[^@\s,;|][^@]*|[|\t\s]*)$/.exec(text)?.[1]
+    /^(?:[^@]*(?:[;|\t]|,\s)\s*)?([^\s,;|@<>"]+@[^\s,;:|@<>"]+)\s*(?:[,;:|\t]\s*[^@\s,;|][^@]*|[|\t\s]*)$/.exec(
+      text,
+    )?.[1]
   return address === undefined || address === text ? undefined : { value: address, taken: ['text'] }
 }
 

@@ -35,8 +35,8 @@ const DELIMITERS = [',', ';', '\t', '|'] as const
 export type CsvLayout = {
   readonly format: 'csv'
   readonly delimiter: string
-  /** Each record is in quotes as a whole: a CSV that was pasted into one column of a spreadsheet. */
-  readonly isWrapped?: true
+  /** Each record is in quotes as a whole, with this delimiter behind it: a CSV pasted into one column of a spreadsheet. */
+  readonly outer?: string
 } & Omit<Columns, 'titles'> &
   Counted
 
@@ -55,19 +55,19 @@ export async function* csvRows(
   const sample = start.join('').slice(0, 4 * DELIMITER_SAMPLE)
   const declared = about.layout ? null : DECLARATION.exec(sample)
   const wrapped = about.layout ? undefined : wrappedDelimiter(sample)
-  const isWrapped = wrapped !== undefined || about.layout?.isWrapped === true
-  const delimiter = about.layout?.delimiter ?? wrapped ?? declared?.[1] ?? delimiterOf(sample)
+  const usual = about.layout?.delimiter ?? declared?.[1] ?? delimiterOf(sample)
+  const [delimiter, outer] = wrapped === undefined ? [usual, about.layout?.outer] : [wrapped, usual]
   const split = declared
-    ? csvRecords(without(whole, declared[0].length), delimiter, about.firstLine + 1, held)
-    : csvRecords(whole, delimiter, about.firstLine, held)
-  const records = isWrapped ? unwrapped(split, delimiter) : split
+    ? csvRecords(without(whole, declared[0].length), outer ?? delimiter, about.firstLine + 1, held)
+    : csvRecords(whole, outer ?? delimiter, about.firstLine, held)
+  const records = outer === undefined ? split : unwrapped(split, delimiter)
   const read = about.layout ? { first: [], layout: about.layout } : await beginOf(records, delimiter, about)
   const { first, layout, fault } = read
   if (!layout) {
     if (fault) throw fault.error
     return
   }
-  if (!about.layout) found(isWrapped ? { ...layout, isWrapped } : layout)
+  if (!about.layout) found(outer === undefined ? layout : { ...layout, outer })
   const rows = (some: readonly CsvRecord[]): readonly IntakeRow[] =>
     some.flatMap((record) => rowsOfRecord(about.kind, record, layout))
   if (first.length > 0) yield rows(first)
@@ -94,22 +94,24 @@ async function* without(text: AsyncIterable<string>, count: number): AsyncIterab
 function wrappedDelimiter(start: string): string | undefined {
   const lines = wholeLines(start.replace(DECLARATION, ''))
   if (lines.length < 2 || !lines.every((line) => WRAPPED.test(line) && line.split('@').length <= 2)) return undefined
-  const inside = lines.map((line) => line.slice(1, -1).replaceAll('""', '"'))
+  const inside = lines.map((line) => line.slice(1, line.lastIndexOf('"')).replaceAll('""', '"'))
   const delimiter = delimiterOf(inside.join('\n'))
   const counts = new Set(inside.map((line) => line.replace(/"[^"]*"/g, '').split(delimiter).length))
   return counts.size === 1 && !counts.has(1) ? delimiter : undefined
 }
-/** A line that is one quoted cell, without an address in brackets behind its name. */
-const WRAPPED = /^"(?:[^"<]|"")*"$/
+/** A line that is one quoted cell and empty ones, without an address in brackets behind its name. */
+const WRAPPED = /^"(?:[^"<]|"")*"[,;\t|]*$/
 
-/** The records in the single cells of records. */
+/** The records in the first cells of records whose other cells are empty. */
 function unwrapped(
   records: AsyncIterable<readonly CsvRecord[]>,
   delimiter: string,
 ): AsyncIterable<readonly CsvRecord[]> {
   const inside = (record: CsvRecord): CsvRecord => {
     const [one, ...others] = record.cells
-    const cells = others.length > 0 ? undefined : csvReader(delimiter, record.line).take(`${one}\n`)[0]?.cells
+    const cells = others.some((other) => other !== '')
+      ? undefined
+      : csvReader(delimiter, record.line).take(`${one}\n`)[0]?.cells
     return cells ? { ...record, cells } : record
   }
   async function* all(): AsyncIterable<readonly CsvRecord[]> {
@@ -276,7 +278,7 @@ function wholeLines(start: string): readonly string[] {
   return whole.filter((line) => line.trim() !== '' && !RULE.test(line)).slice(0, 20)
 }
 
-const JSON_LIST = /^\s*\{\s*"items"\s*:\s*\[/
+const JSON_LIST = /^\s*\{\s*"[^"\n]{0,200}"\s*:\s*\[/
 const JSON_ARRAY = /^\s*\[\s*["{]/
 const JSON_LINES = /^\s*\{\s*"(?!items"\s*:)[^"\n]{0,200}"\s*:[^\n]*\}[ \t]*(?:\r?\n|$)/
 

@@ -140,10 +140,26 @@ describe('CSV', () => {
       '[{"id": 1, "email": "ann@a.example"},\n{"email": "bob@a.example"}]',
       ['1 ann@a.example', '2 bob@a.example'],
     ],
+    [
+      'what follows a colon',
+      'who\nann@a.example: will come\nbob@a.example:{CRYPT}$6$x:500:500::/home',
+      ['2 ann@a.example', '3 bob@a.example'],
+    ],
+    ['an entry of HTML lines', 'n;contact\n1;<p>Ann Ode<br>Tel. 1<br/>ann@a.example</p>', ['2 ann@a.example']],
+    [
+      'the primary address beside all of a mailbox',
+      'PrimarySmtpAddress,EmailAddresses\nann@a.example,SMTP:ann@a.example;smtp:ode@a.example',
+      ['2 ann@a.example'],
+    ],
     ['a list of a program', '["ann@a.example", "bob@a.example"]', ['1 ann@a.example', '2 bob@a.example']],
     [
       'a CSV that was pasted into one column of a spreadsheet',
       '"E-Mail;Name;Nr"\r\n"ann@a.example;""Ode; Ann"";1"\r\n"bob@a.example;Bob;2"\r\n',
+      ['2 ann@a.example', '3 bob@a.example'],
+    ],
+    [
+      '… with empty cells behind',
+      '"Name,E-Mail";;\n"Ann,ann@a.example";;\n"Bob,bob@a.example";;',
       ['2 ann@a.example', '3 bob@a.example'],
     ],
     [
@@ -602,6 +618,11 @@ describe('other kinds', () => {
   })
 })
 
+it('names of columns that blanks part are passed over', async () => {
+  const list = 'NAME              MAIL                       CITY\nAnn Ode           ann@a.example              Hull\n'
+  expect(short(await read(list, { contentType: 'text/plain' }))).toEqual(['2 ann@a.example'])
+})
+
 it('a table of Markdown with links is read by its columns', async () => {
   const list =
     '| Name | E-Mail |\n|:---|---:|\n| Ann | [ann@a.example](mailto:ann@a.example) |\n| Bob | `bob@a.example` |\n'
@@ -661,6 +682,7 @@ describe('JSON', () => {
     ['["a@a.example"', 'ends unexpectedly'],
     ['["a@a.example"]}', 'may follow the items'],
     ['{"items": ["a@a.example"', 'ends unexpectedly'],
+    ['{\n "data": [\n  "a@a.example"\n ]\n}', 'must begin'],
     ['{"items"', 'ends unexpectedly'],
     ['{"items": []', 'may follow the items'],
     ['{"items": [], "kind": "verify"}', 'may follow the items'],

@@ -14,7 +14,7 @@ export type Kind = 'verify' | 'check' | 'blacklist'
  */
 const NAMES: Readonly<Record<Kind, readonly string[]>> = {
   verify: [
-    ...['email', 'emailaddress', 'mail', 'mailaddress', 'emails'],
+    ...['email', 'emailaddress', 'mail', 'mailaddress', 'emails', 'primarysmtpaddress'],
     ...['emailadresse', 'mailadresse', 'adresseemail', 'adressemail', 'adresseelectronique', 'courriel'],
     ...['correo', 'correoelectronico', 'correoelectrónico', 'direccióndecorreo', 'endereçodeemail', 'indirizzoemail'],
     ...['postaelettronica', 'emailadres', 'epost', 'epostadress', 'epostadresse', 'eposta', 'sähköposti'],
@@ -142,10 +142,11 @@ export function findColumns(kind: Kind, sample: readonly (readonly string[])[], 
   return { header, index, titles }
 }
 
-/** The number of lines at the begin of a text that are comments, the name of the column, or blank. */
+/** The number of lines at the begin of a text that are comments, the names of its columns, or blank. */
 export function titleLines(kind: Kind, lines: readonly string[]): number {
   const count = lines.slice(0, MAX_TITLES + 1).findIndex((line) => {
-    const isTitle = /^\s*(?:#|\/\/|;|$)/.test(line) || (line.length <= 40 && nameIndex(kind, [line]) === 0)
+    const cells = line.split(/\s{2,}/, 100).filter((cell) => cell.length <= 40)
+    const isTitle = /^\s*(?:#|\/\/|;|$)/.test(line) || nameIndex(kind, cells) >= 0
     return !isTitle || looksLike(kind, line)
   })
   return lines.slice(0, count).every((line) => line.trim() === '') ? 0 : count
