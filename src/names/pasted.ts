@@ -428,7 +428,28 @@ const unnamed: Step = (text) => {
   return label === undefined ? undefined : { value: text.slice(label.length), taken: ['label'] }
 }
 
-const NAME_STEPS: readonly Step[] = [withoutEntities, withoutBrackets, unlisted, unpaired, unpunctuated, unnamed]
+/** The name of a line of a zone file, of `dig`, `host` or `nslookup`; a DNS type is in capitals there. */
+const RECORD_LINE =
+  /^(?:;;[^\n]*\n)*;?\s*([^\s;]{1,255})\s+(?:(?:\d{1,10}[smhdw]?\s+)?(?:IN\s+)?(?:A|AAAA|CAA|CNAME|DNSKEY|DS|MX|NS|PTR|SOA|SPF|SRV|TLSA|TXT)(?:\s|$)|(?:mail is handled by|has (?:IPv6 )?address|is an alias for|name server|descriptive text)\s|(?:mail exchanger|nameserver|text|canonical name|internet address)\s*=|Address(?:es)?:)/
+const ofRecord: Step = (text) => {
+  const name = RECORD_LINE.exec(text)?.[1]
+  return name === undefined ? undefined : { value: name, taken: ['text'] }
+}
+
+/** `example dot org`. */
+const spoken: Step = (text) =>
+  /^[\w-]+(?: dot [\w-]+)+$/i.test(text) ? { value: text.replace(/ dot /gi, '.'), taken: ['at'] } : undefined
+
+/** `example.org (ours)`, `example.org # ours`. */
+const unremarked: Step = (text) => {
+  const name = /^([^\s()]+)\s+(?:\([^()]*\)|(?:#|\/\/|[-–—]\s).*)$/s.exec(text)?.[1]
+  return name === undefined ? undefined : { value: name, taken: ['name'] }
+}
+
+const NAME_STEPS: readonly Step[] = [
+  ...[withoutEntities, withoutBrackets, ofRecord, spoken, unremarked],
+  ...[unlisted, unpaired, unpunctuated, unnamed],
+]
 
 /** The host of a URL, of `host:port/path` or `//host/`; undefined where there is none of it. */
 export function hostOf(text: string): string | undefined {
@@ -461,8 +482,10 @@ export function readDomain(text: string): Parsed<Pasted<PastedDomain>> {
       taken: [...taken, ...more],
     })
   }
+  if (RECORD_VALUE.test(text)) return problem(domainProblem('record', { text }))
   return problem(domainFault(value) ?? domain.problem)
 }
+const RECORD_VALUE = /^["'(\s]*v\s*=\s*(?:spf|dmarc|dkim|sts|tlsrpt|bimi)v?\d\b/i
 
 function domainFault(text: string) {
   const words = text.split(/[\s,;|]+/).filter((word) => word !== '')
@@ -486,7 +509,8 @@ export function parsePastedDomain(text: string): Parsed<Domain> {
 
 /**
  * An IP address as it is pasted: in brackets (`[192.0.2.1]`, `[IPv6:2001:db8::1]`), quotes, with a port behind it, as a
- * term of SPF (`ip4:192.0.2.1`). Networks and URLs are refused.
+ * term of SPF (`ip4:192.0.2.1`), as a name of the reverse zone, as the one address of a line of a log or a zone.
+ * Networks and URLs are refused.
  */
 export function readIp(text: string): Parsed<Pasted<Ip>> {
   const first = parseIp(text)
@@ -495,9 +519,8 @@ export function readIp(text: string): Parsed<Pasted<Ip>> {
   const { value, taken } = reduced(text, IP_STEPS, isIpAddress)
   const address = parseIp(value)
   if (address.ok) return parsed({ value: address.value, taken })
-  const words = value.split(/[\s,;|]+/).filter((word) => word !== '')
-  if (words.length > 1 && words.every((word) => parseIp(word).ok))
-    return problem(ipProblem('several', { count: words.length }))
+  const count = ipsIn(value).length
+  if (count > 1) return problem(ipProblem('several', { count }))
   if (/^\d{1,4}(?:\.\d{1,4}){3}$/.test(value) && parseIp(value.replace(/(^|\.)0+(?=\d)/g, '$1')).ok)
     return problem(ipProblem('zeros', { text: value }))
   if (parseDomain(value).ok) return problem(ipProblem('name', { text: value }))
@@ -509,7 +532,7 @@ export function readIp(text: string): Parsed<Pasted<Ip>> {
 
 const isIpAddress = (text: string): boolean => parseIp(text).ok
 const unported: Step = (text) => {
-  const address = /^(\[[^\]]+\]|[\d.]+):\d{1,5}$/.exec(text)?.[1]
+  const address = /^(\[[^\]]+\]|[\d.]+):\d{1,5}$|^([\da-f:.]+)#\d{1,5}$/i.exec(text)?.slice(1).find(Boolean)
   return address === undefined ? undefined : { value: address, taken: ['port'] }
 }
 const untagged: Step = (text) => {
@@ -517,10 +540,28 @@ const untagged: Step = (text) => {
   return address === undefined ? undefined : { value: address, taken: ['label'] }
 }
 
-/** `mail.example.org [192.0.2.1]`. */
-const ofHost: Step = (text) => {
-  const address = /^[\w.-]{1,255} ?[[(]([^\s[\]()]{2,60})[\])]$/.exec(text)?.[1]
-  return address !== undefined && isIpAddress(address) ? { value: address, taken: ['name'] } : undefined
+/** `1.2.0.192.in-addr.arpa`, or the 32 digits of `ip6.arpa` (RFC 3596 §2.5). */
+const unreversed: Step = (text) => {
+  const [, v4, v6] =
+    /^(\d+(?:\.\d+){3})\.in-addr\.arpa\.?$|^([\da-f](?:\.[\da-f]){31})\.ip6\.arpa\.?$/i.exec(text) ?? []
+  const parts = (v4 ?? v6)?.split('.').reverse()
+  if (!parts) return undefined
+  return { value: v4 === undefined ? parts.join('').match(/.{4}/g)!.join(':') : parts.join('.'), taken: ['label'] }
+}
+
+/** The addresses among the words of a text; none where one of the words is a network or a range. */
+function ipsIn(text: string): readonly string[] {
+  const words = text.split(/[\s()[\]{}<>=,;|"']+/)
+  const found = words.filter((word) => isIpAddress(word))
+  return found.length > 0 && words.some((word) => !isIpAddress(word) && isNetworkOrRange(word)) ? [] : found
+}
+
+/** The one address of a text: `mail.example.org [192.0.2.1]`, `mail.example.org. 300 IN A 192.0.2.1`. */
+const inText: Step = (text) => {
+  const [address, ...others] = ipsIn(text)
+  return address === undefined || address === text || others.length > 0
+    ? undefined
+    : { value: address, taken: ['text'] }
 }
 
 const IP_STEPS: readonly Step[] = [
@@ -529,7 +570,8 @@ const IP_STEPS: readonly Step[] = [
   unported,
   unpaired,
   untagged,
-  ofHost,
+  unreversed,
+  inText,
   unpunctuated,
   unnamed,
 ]
@@ -548,6 +590,7 @@ const isSelector = (text: string): boolean => SELECTOR.test(text.toLowerCase())
  * record (`mail._domainkey.example.org`) or as the tag of a signature (`s=mail`).
  */
 export function readSelector(text: string): Parsed<Pasted<string>> {
+  if (text.length > MAX_TEXT) return problem(selectorProblem('invalid', { text }))
   const { value, taken } = reduced(text, NAME_STEPS, isSelector)
   const name = value.replace(/^s\s*=\s*/i, '')
   const selector = (KEY_NAME.exec(name)?.[1] ?? name).toLowerCase()

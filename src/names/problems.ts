@@ -21,6 +21,7 @@ export const domainProblem = problemsOf('domain', {
   mailbox: ({ text, domain }: Text & { domain: string }) =>
     `${quoted(text, 80)} is a mail address: give its domain, ${quoted(domain, 80)}`,
   blank: ({ text }: Text) => `${quoted(text, 80)} contains a blank, so it is not a domain name`,
+  record: ({ text }: Text) => `${quoted(text, 80)} is the text of a record: give the domain that publishes it`,
   several: ({ count }: { count: number }) => `several domains are given (${count}): give one domain, or send a list`,
 })
 
