@@ -67,8 +67,10 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'signature.key_type': ({ type, algorithm }, { key }) =>
     `Sign with the ${type} key of ${key}, or publish the key of the signer (${algorithm}) under a selector of its own.`,
   'signature.key_short': 'Publish a key of 2048 bits under a new selector, and sign with it.',
-  'signature.other_key': (_, { key }) =>
-    `Publish the public key that belongs to the private key of the signer at ${key}, or give the signer the private key of the published one.`,
+  'signature.other_key': ({ hasOthers }, { key }) =>
+    hasOthers
+      ? `Keep one TXT record at ${key}, that of the key that signs, and remove the others.`
+      : `Publish the public key that belongs to the private key of the signer at ${key}, or give the signer the private key of the published one.`,
   'signature.other_selector': ({ selector }, { key }) =>
     `Let the signer write the selector ${selector} (s=), or publish the same key as ${key}.`,
   'signature.header_changed': changed,
@@ -84,6 +86,8 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'change.bom': changed,
   'change.lines_doubled': changed,
   'change.wrapped': changed,
+  'change.encrypted': BEHIND,
+  'change.recoded': SEVEN_BIT,
   'change.part_added': changed,
   'change.links_rewritten': ({ service }) =>
     `Nothing for the sender to do: ${service} is a filter of the receiver, which has to verify DKIM before it rewrites links. Analyse the message as it was before its filter.`,

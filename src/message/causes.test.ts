@@ -227,7 +227,7 @@ const CASES: readonly Case[] = [
         (one) =>
           `--out\r\nContent-Type: multipart/alternative; boundary="in"\r\n\r\n${one}\r\n--out\r\nContent-Type: text/plain\r\n\r\n${footer}--out--\r\n`,
       ),
-    cause: ['change.wrapped', 'change.wrapped'],
+    cause: 'change.wrapped',
   },
   {
     name: 'a subject tag',
@@ -461,6 +461,53 @@ const CASES: readonly Case[] = [
     at: '2023-11-14T22:14:00Z',
     result: 'pass',
     cause: '',
+  },
+  {
+    name: 'a field that a gateway removed, with the value that all messages have',
+    change: (text) => text.replace('MIME-Version: 1.0\r\n', ''),
+    cause: 'change.field_removed',
+    says: /names mime-version/,
+  },
+  {
+    name: 'an addition before </body>, which was written in the other case, too',
+    message: HTML,
+    change: (text) => text.replace('</body></html>', '<div>Scanned by a gateway</div></BODY></HTML>'),
+    cause: 'change.markup_added',
+    says: /Scanned by a gateway/,
+  },
+  {
+    name: 'another character set',
+    change: (text) =>
+      body(text, (one) => Buffer.from(one, 'latin1').toString('utf8')).replace('charset=utf-8', 'charset=iso-8859-1'),
+    cause: ['change.recoded', 'change.rewritten'],
+    says: /from the character set utf-8 to iso-8859-1/,
+  },
+  {
+    name: 'a gateway that signs with S/MIME',
+    message: MULTI,
+    change: (text) => {
+      const at = text.indexOf('Content-Type')
+      return `${text.slice(0, at)}Content-Type: multipart/signed; boundary="s"\r\n\r\n--s\r\n${text.slice(at)}\r\n--s\r\nContent-Type: application/pkcs7-signature\r\n\r\nMIIB\r\n--s--\r\n`
+    },
+    cause: 'change.wrapped',
+    says: /multipart\/signed\) after signing, as gateways for PGP or S\/MIME do/,
+  },
+  {
+    name: 'a gateway that encrypts',
+    signing: { names: ['from', 'subject'] },
+    change: (text) =>
+      body(text, () => '--p\r\nContent-Type: application/pgp-encrypted\r\n\r\nVersion: 1\r\n--p--\r\n').replace(
+        'text/plain; charset=utf-8',
+        'multipart/encrypted; boundary="p"',
+      ),
+    cause: 'change.encrypted',
+    says: /encrypted \(multipart\/encrypted\)/,
+  },
+  {
+    name: 'two keys at the selector',
+    zone: { ...ZONE, 'a._domainkey.a.example': { TXT: [OTHER_KEY, LAB_KEY] } },
+    cause: 'signature.other_key',
+    says: /several keys .*receivers may take any/,
   },
   { name: 'a change that nobody can name', change: (text) => text.replace('Minutes', 'Hours'), cause: 'change.header' },
   {

@@ -1,12 +1,14 @@
+import { isAscii } from 'node:buffer'
 import type { Problem } from '../base/problem.ts'
 import { digestOf, hashBody } from './canonical.ts'
 import { fieldsOf, type Verifying } from './dkim.ts'
 import { type Key, keyName, opened } from './keys.ts'
-import { boundaryOf, contentOf, parseMime } from './mime.ts'
-import { type Field, type Mail, parseFields } from './parse.ts'
+import { boundaryOf, contentOf, parseMime, parseParameters } from './mime.ts'
+import { type Field, fieldBody, type Mail, parseFields } from './parse.ts'
 import { causeProblem, signatureProblem } from './problems.ts'
 import { withoutRewriting } from './rewriters.ts'
 import type { Signature } from './signature.ts'
+import { decoded } from './words.ts'
 import { addressForms, dateForms, otherEncodings, typeForms, untagged } from './written-forms.ts'
 
 /** Maximum size of a body of which changed forms are tried, octets: each of them is hashed. */
@@ -47,7 +49,10 @@ export function causeOf(mail: Mail, verifying: Verifying, effort: Effort): Cause
   if (because?.id === 'signature.body_short') return own
   const header = compared.header ? undefined : headerCause(mail, signature, compared.opened.isOver, effort)
   if (!compared.header && header === undefined && !compared.opened.isMade)
-    return { because: signatureProblem('other_key', { name: keyName(signature) }), otherKey: true }
+    return {
+      because: signatureProblem('other_key', { name: keyName(signature), hasOthers: key.hasOthers }),
+      otherKey: true,
+    }
   const body = compared.body ? undefined : bodyCause(mail, signature, effort)
   return { because: combined(compared, header, body, signature, mail) }
 }
@@ -74,7 +79,7 @@ function combined(
 ): Problem {
   const anyHeader = header ?? unknownHeader(signature, mail)
   const anyBody = body ?? causeProblem('body', { simple: signature.body === 'simple' })
-  if (holds.header) return anyBody
+  if (holds.header || (header?.id === 'change.wrapped' && body?.id === header.id)) return anyBody
   return holds.body ? anyHeader : causeProblem('two', { first: anyBody, second: anyHeader })
 }
 
@@ -163,7 +168,11 @@ function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Gene
         yield replaced(written, causeProblem('rewritten', { name: shownName, how: 'form' }))
     // Of several, the first: the structure is that of it.
     if (field.name === 'content-type' && field === byName.get('content-type')![0])
-      for (const type of partTypes(mail)) yield replaced(type, causeProblem('wrapped'))
+      for (const inner of partFields(mail))
+        yield {
+          edit: (all) => [...all.filter(({ name }) => !name.startsWith('content-')), ...inner],
+          change: causeProblem('wrapped', { type: mediaType(mail) }),
+        }
     if (value.length <= MAX_FOLDED && value.includes('\r\n'))
       yield replaced(value.replace(/\r\n[ \t]+/g, ' '), causeProblem('refolded', { name: shownName }))
     yield {
@@ -171,11 +180,26 @@ function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Gene
       change: causeProblem('field_added', { name: shownName }),
     }
   }
+  for (const [name, values] of Object.entries(USUAL)) {
+    if (byName.has(name) || !signed.has(name)) continue
+    for (const value of values)
+      yield {
+        edit: (all) => [...all, { name, raw: `${name}: ${value}` }],
+        change: causeProblem('field_removed', { names: [name] }),
+      }
+  }
   for (const [name, all] of Map.groupBy(fields, (field) => field.name)) {
     if (all.length < 2) continue
     for (const order of ordersOf(all))
       yield { edit: (ones) => reordered(ones, name, own, order), change: causeProblem('reordered', { name }) }
   }
+}
+
+/** Fields that gateways remove, with the values that nearly all messages have. */
+const USUAL: Readonly<Record<string, readonly string[]>> = {
+  'mime-version': ['1.0'],
+  'content-transfer-encoding': ['7bit', '8bit', 'quoted-printable', 'base64'],
+  precedence: ['bulk', 'list'],
 }
 
 const writtenName = ({ raw }: Field): string => raw.slice(0, raw.indexOf(':')).trim()
@@ -197,15 +221,16 @@ function originals(fields: ReadonlyMap<string, readonly Field[]>, name: string):
   return names.flatMap((one) => fields.get(one) ?? []).slice(0, 3)
 }
 
-/** The Content-Type fields of the parts of a message, which a list that wrapped it kept. */
-function partTypes(mail: Mail): readonly string[] {
-  const types: string[] = []
-  for (const { start, end } of wrappedParts(mail)) {
-    const head = parseFields(mail.body.subarray(start, end))
-    const type = head.fields.find(({ name }) => name === 'content-type')
-    if (type) types.push(type.raw.slice(type.raw.indexOf(':') + 1))
-  }
-  return types.slice(0, 3)
+/** The Content-* fields of the first parts of a message, which a host that wrapped it kept. */
+const partFields = (mail: Mail): readonly (readonly Field[])[] =>
+  wrappedParts(mail)
+    .map(({ start, end }) => parseFields(mail.body.subarray(start, end)).fields)
+    .filter((fields) => fields.some(({ name }) => name === 'content-type'))
+    .slice(0, 3)
+
+const mediaType = ({ fields }: Mail): string => {
+  const field = fields.find(({ name }) => name === 'content-type')
+  return field ? parseParameters(fieldBody(field)).value.toLowerCase() : ''
 }
 
 /** The places of the outermost parts of a multipart message, with their header sections. */
@@ -263,10 +288,12 @@ function bodyCause(mail: Mail, signature: Signature, effort: Effort): Problem | 
     () => reencoded(mail, isIt),
     () => escaped(body, isIt),
     () => lineEnds(body, isIt),
+    () => recoded(mail, isIt),
     () => brokenLines(body, isIt),
     () => rewritten(body, isIt),
     () => addedInBase64(mail, isIt),
     () => addedMarkup(mail, isIt),
+    () => encrypted(mail),
   ]
   for (const change of changes) {
     const found = change()
@@ -315,7 +342,7 @@ function addedPart(mail: Mail, isIt: IsIt): Problem | undefined {
     const head = parseFields(mail.body.subarray(start, end))
     const content = mail.body.subarray(start + head.end, end)
     const candidates = [content, Buffer.concat([content, Buffer.from('\r\n')])]
-    if (candidates.some(isIt)) return causeProblem('wrapped')
+    if (candidates.some(isIt)) return causeProblem('wrapped', { type: mediaType(mail) })
   }
   for (const { start, end } of places.slice(1)) {
     // the part with the boundary line before it
@@ -345,6 +372,26 @@ function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
   }
   const eightBit = withDecodedParts(mail)
   return eightBit && isIt(eightBit) ? causeProblem('reencoded_body', { to: 'quoted-printable' }) : undefined
+}
+
+/** A text in a character set of 8 bits that was UTF-8, or the other way round. */
+function recoded({ fields, body }: Mail, isIt: IsIt): Problem | undefined {
+  const [part, ...others] = parseMime(fields, body).parts
+  if (others.length > 0 || !part?.type.startsWith('text/') || isAscii(body)) return undefined
+  const { charset } = part
+  if (charset === 'utf-8') {
+    const octets = Buffer.from(body.toString('utf8'), 'latin1')
+    return isIt(octets) ? causeProblem('recoded', { from: 'iso-8859-1', to: charset }) : undefined
+  }
+  return isIt(Buffer.from(decoded(body, charset))) ? causeProblem('recoded', { from: 'utf-8', to: charset }) : undefined
+}
+
+/** A body that nobody can read says nothing of what it was. */
+function encrypted(mail: Mail): Problem | undefined {
+  const type = mediaType(mail)
+  return /^(?:multipart\/encrypted|application\/(?:x-)?pkcs7-mime)$/.test(type)
+    ? causeProblem('encrypted', { type })
+    : undefined
 }
 
 /**
@@ -451,7 +498,23 @@ const MAX_MARKUP = 8_192
 type Range = { readonly start: number; readonly end: number }
 
 /** What gateways write behind `<body>` or before `</body>`, alone or with the same in the plain text. */
-function addedMarkup({ fields, body }: Mail, isIt: IsIt): Problem | undefined {
+function addedMarkup(mail: Mail, isIt: IsIt): Problem | undefined {
+  const found = addedMarkupIn(mail, isIt)
+  if (found) return found
+  // The last tags were written in the other case, too.
+  const closing = /<\/(?:body|html)>/gi
+  const text = mail.body.toString('latin1')
+  for (const written of [
+    text.replace(closing, (tag) => tag.toLowerCase()),
+    text.replace(closing, (tag) => tag.toUpperCase()),
+  ]) {
+    const other = written === text ? undefined : addedMarkupIn({ ...mail, body: Buffer.from(written, 'latin1') }, isIt)
+    if (other) return other
+  }
+  return undefined
+}
+
+function addedMarkupIn({ fields, body }: Mail, isIt: IsIt): Problem | undefined {
   const leaves = parseMime(fields, body).parts.filter(({ type }) => type === 'text/html' || type === 'text/plain')
   const html = leaves.find(({ type }) => type === 'text/html')
   if (!html) return undefined

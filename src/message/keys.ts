@@ -41,6 +41,8 @@ export type GoodKey = {
   /** `t=s`: the identity has to be in the signing domain itself (RFC 6376 §3.6.1). */
   readonly strict: boolean
   readonly testing: boolean
+  /** There are other keys at the name, of which receivers may take one. */
+  readonly hasOthers?: true
   /** It is for TLS reports alone (`s=tlsrpt`, RFC 8460 §3). */
   readonly onlyFor?: 'tlsrpt'
 }
@@ -66,7 +68,7 @@ function keyOf(name: string, answer: KeyAnswer, takesReports: boolean): Key {
   const keys = answer.records.filter((text) => resemblesKey(text)).map((text) => readRecord(name, text, takesReports))
   // Of several records, one that can be used (RFC 6376 §3.6.2.2 leaves the choice open).
   const best = keys.find((key) => key.ok && !key.onlyFor) ?? keys.find((key) => key.ok) ?? keys[0]
-  if (best) return best
+  if (best) return best.ok && keys.length > 1 ? { ...best, hasOthers: true } : best
   const first = answer.records[0]
   if (first !== undefined) return readRecord(name, first, takesReports)
   const because =

@@ -40,8 +40,10 @@ export const signatureProblem = problemsOf('signature', {
     `the key at ${shown(name)} is of the type ${shown(type)}, but the signature uses ${shown(algorithm)}`,
   key_short: ({ name, bits }: Name & { bits: number }) =>
     `the key at ${shown(name)} has ${bits} bits, which is too short to be trusted`,
-  other_key: ({ name }: Name) =>
-    `the signature was not made with the key at ${shown(name)}: the key was replaced, or the signer uses another one`,
+  other_key: ({ name, hasOthers = false }: Name & { hasOthers?: boolean | undefined }) =>
+    hasOthers
+      ? `there are several keys at ${shown(name)}, and the signature was not made with the one that was taken: receivers may take any of them`
+      : `the signature was not made with the key at ${shown(name)}: the key was replaced, or the signer uses another one`,
   other_selector: ({ name, selector, isThere }: Name & { selector: string; isThere: boolean }) =>
     isThere
       ? `the signature was made with the key of the selector ${quoted(selector)}, not with the one at ${shown(name)}`
@@ -118,7 +120,14 @@ export const causeProblem = problemsOf('change', {
     `text was added at the ${shown(place, 5)} of the body (HTML) after signing, as gateways and filters do: ${quoted(text, 80)}`,
   bom: () => 'a byte order mark was put in front of the body after signing',
   lines_doubled: () => 'an empty line was put behind every line of the body after signing',
-  wrapped: () => 'the message was put into a multipart message after signing, as mailing lists do to add a footer',
+  wrapped: ({ type }: { type: string }) =>
+    /^multipart\/(?:signed|encrypted)$/.test(type)
+      ? `the message was put into a multipart message (${shown(type, 30)}) after signing, as gateways for PGP or S/MIME do`
+      : 'the message was put into a multipart message after signing, as mailing lists do to add a footer',
+  encrypted: ({ type }: { type: string }) =>
+    `the body was changed after signing: it was encrypted (${shown(type, 30)}), as gateways for PGP or S/MIME do`,
+  recoded: ({ from, to }: { from: string; to: string }) =>
+    `the body was converted from the character set ${shown(from, 30)} to ${shown(to, 30)} after signing`,
   part_added: ({ text }: Text) => `a part was added to the body after signing: ${quoted(text, 80)}`,
   reencoded_body: ({ to }: { to: string }) =>
     `the body was converted from 8-bit text to ${shown(to, 30)} after signing, because a server on the way does not accept 8BITMIME`,

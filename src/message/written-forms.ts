@@ -65,7 +65,7 @@ const quotedWord = (octets: Buffer): string =>
 const others = (value: string, forms: readonly string[]): readonly string[] =>
   [...new Set(forms)].filter((one) => one !== value)
 
-/** A Content-Type with its parameters quoted or its charset written in another way, or with those that are added. */
+/** A Content-Type with its parameters quoted or its charset written in another way, or with those that are added, or another charset. */
 export function typeForms(value: string): readonly string[] {
   if (value.length > MAX_VALUE) return []
   const bare = value.replace(/(=\s*)"([\w.+-]{1,200})"/g, '$1$2')
@@ -78,7 +78,10 @@ export function typeForms(value: string): readonly string[] {
   const less = [/;\s*format\s*=\s*"?flowed"?/i, /;\s*charset\s*=\s*"?[\w.-]{1,40}"?/i].map((one) =>
     value.replace(one, ''),
   )
-  return others(value, [bare, quoted, ...cased, ...less])
+  const recoded = ['utf-8', 'UTF-8', 'iso-8859-1', 'ISO-8859-1', 'us-ascii'].map((charset) =>
+    value.replace(/(?<=charset\s*=\s*"?)[\w.-]{1,40}/i, charset),
+  )
+  return others(value, [bare, quoted, ...cased, ...less, ...recoded])
 }
 
 /** Addresses without the names that a server wrote before them, and with names quoted in another way. */

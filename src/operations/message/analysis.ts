@@ -180,7 +180,7 @@ const OF_KEY: ReadonlySet<string> = new Set([
   'signature.key_short',
 ])
 /** What the check of a domain finds about such a key. */
-const KEY_FAULTS = /^dkim\.(?:no_key|dangling|broken_key|short_key|only_revoked)$/
+const KEY_FAULTS = /^dkim\.(?:no_key|doubled_name|dangling|broken_key|short_key|only_revoked)$/
 
 /**
  * What the checks of the author domain, and of the envelope domain of the same organization, find about records that
