@@ -65,11 +65,15 @@ type At = {
   readonly end: number
   readonly depth: number
   readonly looks: { left: number }
+  /** A part that names no type is a message (RFC 2046 §5.1.5). */
+  readonly isInDigest?: boolean
 }
 
 function walk(at: At, parts: Part[], faults: Set<MimeFault>): void {
-  const { fields, body, start, end, depth, looks } = at
-  const { type, parameters } = contentTypeOf(fields, faults)
+  const { fields, body, start, end, depth, looks, isInDigest = false } = at
+  const written = contentTypeOf(fields, faults)
+  const isMessage = isInDigest && named(fields, 'content-type') === undefined
+  const { type, parameters } = isMessage ? { ...written, type: 'message/rfc822' } : written
   if (!type.startsWith('multipart/')) {
     if (parts.length >= MAX_PARTS) faults.add('too_many')
     else parts.push({ ...leafOf(fields, type, parameters, faults), start, end, depth })
@@ -82,7 +86,8 @@ function walk(at: At, parts: Part[], faults: Set<MimeFault>): void {
     if (parts.length >= MAX_PARTS) return void faults.add('too_many')
     const section = body.subarray(from, to)
     const head = parseFields(section)
-    walk({ fields: head.fields, body, start: from + head.end, end: to, depth: depth + 1, looks }, parts, faults)
+    const inside = { fields: head.fields, body, start: from + head.end, end: to, depth: depth + 1, looks }
+    walk({ ...inside, isInDigest: type === 'multipart/digest' }, parts, faults)
   }
 }
 

@@ -137,6 +137,7 @@ function recordReader(path: readonly string[], line: () => number, onRow: (row: 
   }
 
   function closeRecord(): void {
+    if (draft.count === '' && draft.address === '') return // an empty element
     const count = countOf(draft.count, draft.lines.count || line())
     if (count === 0) return // a record without messages says nothing
     const address = parseIp(draft.address.replace(DECORATED, '$1'))

@@ -86,6 +86,11 @@ it.each<[string, Buffer]>([
   ['a control character', edited('google.com', 'A\u000bB')],
   ['a reference to a control character', edited('google.com', 'A&#11;&#x1;B')],
   ['entities of HTML', edited('google.com', 'A&nbsp;&copy; B')],
+  ['an empty record', edited('</feedback>', '<record/><record><row></row></record></feedback>')],
+  [
+    'a digest whose part names no type',
+    mail('multipart/digest; boundary=d', `--d\r\n\r\n${mail('application/gzip', lines(GZIP))}\r\n--d--`),
+  ],
   ['an address in brackets', edited(row.address, `[${row.address}]`)],
   ['an address as in a mail', edited(row.address, '[IPv6:2001:db8::1]')],
   ['an address with its network', edited(row.address, `${row.address}/32`)],
