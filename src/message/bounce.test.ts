@@ -613,6 +613,60 @@ joe@receiver.example:
     [{ address: 'joe@receiver.example', about: ['mailbox'], permanent: true }],
     false,
   ],
+  [
+    'Gmail, forwarded by a person',
+    Buffer.from(
+      "---------- Forwarded message ---------\nFrom: Mail Delivery Subsystem <mailer-daemon@gmail.example>\nDate: Fri, Nov 20, 2026 at 10:00 AM\nSubject: Delivery Status Notification (Failure)\nTo: <ann@foundry.example>\n\nYour message wasn't delivered to joe@receiver.example because the address couldn't be found.\n\n550 5.1.1 The account does not exist",
+    ),
+    [{ address: 'joe@receiver.example', action: 'failed', about: ['mailbox'], permanent: true, status: '5.1.1' }],
+    false,
+  ],
+  [
+    'Outlook in German, forwarded by a person',
+    Buffer.from(
+      "Von: Microsoft Outlook <postmaster@outlook.example>\nGesendet: Freitag, 20. November 2026 10:00\nAn: Ann Weber\nBetreff: Unzustellbar: Zahlen\n\nIhre Nachricht an joe@receiver.example konnte nicht zugestellt werden.\nRemoteserver hat '550 5.1.10 RESOLVER.ADR.RecipientNotFound; not found' zurückgegeben",
+    ),
+    [{ address: 'joe@receiver.example', action: 'failed', about: ['mailbox'], permanent: true, status: '5.1.10' }],
+    false,
+  ],
+  [
+    'Postfix, quoted by a mail program',
+    Buffer.from(
+      '> Begin forwarded message:\n>\n> From: MAILER-DAEMON@mail.foundry.example (Mail Delivery System)\n> Subject: Undelivered Mail Returned to Sender\n> Date: 20 November 2026 at 10:00:00 CET\n> To: ann@foundry.example\n>\n> <joe@receiver.example>: host mx.receiver.example[192.0.2.9] said: 552 5.2.2\n>     <joe@receiver.example> Mailbox full (in reply to RCPT TO command)',
+    ),
+    [{ address: 'joe@receiver.example', action: 'failed', about: ['mailbox'], permanent: true, status: '5.2.2' }],
+    false,
+  ],
+  [
+    'MDaemon, whose subject names the cause',
+    notice(
+      'MDaemon@receiver.example',
+      'Warning: joe@receiver.example - User unknown!',
+      'Failed address: joe@receiver.example\n\n--- Session Transcript ---\n --> RCPT To:<joe@receiver.example>\n <-- 550 5.7.1 Rejected: 192.0.2.1 has no PTR record',
+    ),
+    [{ address: 'joe@receiver.example', about: ['sending_host'], permanent: true, status: '5.7.1' }],
+    false,
+  ],
+  [
+    'qmail, of an address of ours that is listed',
+    notice(
+      DAEMON,
+      'failure notice',
+      '<joe@receiver.example>:\nConnected to 192.0.2.9 but greeting failed.\nRemote host said: 554 5.7.1 Your address 192.0.2.1 is on our local blocklist',
+    ),
+    [{ address: 'joe@receiver.example', about: ['sending_host'], permanent: true }],
+    false,
+  ],
+  [
+    'Exchange, whose connection was refused',
+    notice(
+      DAEMON,
+      'Delivery delayed: Hello',
+      '<joe@receiver.example>: 451 4.4.316 Connection refused [Message=Socket error code 10061]',
+    ),
+    [{ address: 'joe@receiver.example', action: 'delayed', about: ['unknown'], permanent: false }],
+    false,
+  ],
 ])('reads the notice of %s', (_, octets, recipients, isReturned) => {
   const bounce = read(octets)
   expect(faultsOf(bounce, recipients)).toEqual([])

@@ -105,7 +105,7 @@ export function mayBeNotice(octets: Uint8Array): boolean {
   return SIGNS.test(head.slice(0, end))
 }
 const SIGNS =
-  /multipart\/report|message\/(?:global-)?delivery-status|^x-failed-recipients:|^return-path:[ \t]*<>|^from:.{0,300}(?:mailer-?daemon|postmaster|mail delivery|mail administrator|microsoft ?(?:exchange|outlook))/im
+  /multipart\/report|message\/(?:global-)?delivery-status|^x-failed-recipients:|^return-path:[ \t]*<>|^from:.{0,300}(?:mailer-?daemon|mdaemon|postmaster|mail delivery|mail administrator|microsoft ?(?:exchange|outlook))/im
 
 /**
  * The reply of a server in a pasted text: the text begins with a code, or it has one as a program, a log or a person
@@ -153,7 +153,8 @@ const withoutTail = (text: string): string => text.replace(TAIL, '').trimEnd()
  * A bounce in a pasted text without the header of a message: the words of a notice, otherwise one reply of a server, as
  * the bounce of a recipient whom nobody names. Undefined for any other text. Pure, linear.
  */
-export function readPasted(pasted: string): Bounce | undefined {
+export function readPasted(given: string): Bounce | undefined {
+  const pasted = withoutForward(given)
   const fieldAt = MESSAGE_FIELD.exec(pasted)?.index
   const copy = COPY.exec(pasted.slice(0, fieldAt))
   const isAbout = fieldAt !== undefined && saysFailed(pasted.slice(0, fieldAt)) && !HEADER_FIELD.test(pasted)
@@ -168,6 +169,20 @@ export function readPasted(pasted: string): Bounce | undefined {
   if (reply === undefined) return undefined
   return { recipients: [recipientOf(reply, { action: /^\s*#?4/.test(reply) ? 'delayed' : 'failed' }, {})] }
 }
+
+/** A notice that a person quotes or forwards, without the marks and the lines that the mail program put in front. */
+function withoutForward(pasted: string): string {
+  const isQuoted = /^>[^\n]*(?:\n>[^\n]*){2}/m.test(pasted) && !/^>{2,3} (?:rcpt|mail|data|ehlo)\b/im.test(pasted)
+  const bare = isQuoted ? pasted.replace(/^>[> ]{0,8}/gm, '') : pasted
+  if (HEADER_FIELD.test(bare)) return bare
+  return bare.replace(
+    FORWARDED,
+    (head) => `${head.replace(/\S{1,64}@\S{1,255}/g, '').replace(/^[^\n:]{1,30}:/gm, '')}\n`,
+  )
+}
+/** The fields that a mail program shows of a notice that it forwards, in any language; their words are kept. */
+const FORWARDED =
+  /^(?:[^\n]{0,200}\n){0,6}?[ \t*]{0,4}[^\s:@][^\n:@]{0,20}:[^\n]{0,200}(?:mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mdaemon)[^\n]{0,200}\n(?:[ \t*]{0,4}[^\s:@<][^\n:@]{0,20}:[^\n]{0,998}\n){1,6}/i
 
 /** The names of the returned message. */
 type Sent = { readonly sender?: string | undefined; readonly host?: string | undefined }
@@ -307,7 +322,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const NOTHING = Buffer.alloc(0)
 const COPY =
   /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|\|-{3,} ?message (?:text|header) follows|original message follows|original message headers:|the header of the original message)/im
-const DAEMON = /mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
+const DAEMON = /mailer-?daemon|mdaemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
 const FAILED =
   /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|(?:was ?n[o']t able|unable) to deliver|was ?n[o']t delivered|did not reach (?:some|all|any)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
 

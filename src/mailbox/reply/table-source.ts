@@ -19,7 +19,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   recipient(
     // The mail host of the sender could not connect.
     'temporary_failure',
-    /\bconnect to .{0,120}(?:connection (?:refused|timed out|reset)|operation timed out|network is unreachable|host is down)/,
+    /(?:\bconnect to |\b[45]\.4\.\d{1,3} ).{0,120}(?:connection (?:refused|timed out|reset)|operation timed out|network is unreachable|host is down)/,
     'Postfix',
     '451 4.4.1 connect to mx.example.org[192.0.2.1]:25: Connection refused',
   ),
