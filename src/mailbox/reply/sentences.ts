@@ -87,7 +87,7 @@ const BRACKETED_SUBJECT =
 const ASIDE =
   /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|(?<!\b(?:postfach|konto|mailbox|adresse|casella|account|indirizzo|postvak|postbus) )\b(?:from|by|client|connections?|via|through|(?<=[\p{L}\d)\]>]\s)(?<!\b(?:the|your|la|l'|su|tu|sua|seu|votre|ihre|deine|il)\s)ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:(?<!\p{L})(?:от|с|из)|から|来自)\s?<?US(?:-IP)?\b/gu
 /** A relay sentence names the client. */
-const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|\bnot relay(?:ing)?\b/
+const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|not (?:be )?relay(?:ed|ing)?\b/
 
 /**
  * What a host or an address of ours is called without its name: "your" with a word for a mailbox, an account or a
@@ -95,14 +95,14 @@ const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|\bno
  */
 const OURS = new RegExp(
   [
-    "\\b(?:your|the sending|the sender's) (?:(?!to |for |at |of |message )[a-z'-]{1,16} ){0,2}(?:address(?! book)|domain|mailbox|account|user|storage|provider|host|machine|network)\\b",
+    "\\b(?:your|the sending|the sender's) (?:(?!to |for |at |of |message )[a-z'-]{1,16} ){0,2}(?:address(?! book)|domain|mailbox|account|user|storage|provider|isp|host|machine|network)\\b",
     "\\bin the sending domain\\b|\\bdomain you (?:send|sent|are sending) from\\b|\\bsender(?:'s)? (?:e-?mail )?(?:mailbox|account)\\b|\\byou are not in the list\\b",
     "\\b(?:(?:peer|source|origin(?:ating)?|envelope|return|bounce|author'?s?|submitter'?s?|calling|connecting) (?:e-?mail )?|(?:remote|from:?) )(?:address|user|account|mailbox)\\b",
     '\\b(?:address|user|account|mailbox|domain|member|subscriber)s? (?:(?:named|given|used|found|stated|seen) )?(?:of|at|in|as|by|behind) (?:the |your |this |that )?(?:peer|origin|author|source|other (?:end|side)|remote (?:end|side|host)|submitter|client|connection|mail from|calling|connecting|message header|from\\b)',
     '\\b(?:address|user|account|mailbox|member|subscriber)s? (?:that |which |who )?(?:you (?:use|sen[dt]|connect|are (?:connecting|sending))|submitted|sent this|connected|is (?:sending|connecting))\\b(?! to)',
     // "Su", "seu", "suo" may be his or hers behind other words.
     '(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:(?:el|la|il|lo|a|o|os|as) )?(?:su|tu|sua|tua|seu|teu|suo|tuo|vostr[oa]) (?:\\S{1,16} )?(?:cuenta|conta|account|casella|caixa|buzon|casilla|direccion|dominio|endereco|indirizzo|utente)\\b',
-    '\\b(?:ihre?[mnrs]?|deine?[mnrs]?|votre|uw|jouw|twoj\\w{0,3}|panstwa|vas[aei]?|tv[ouů]j\\w?|din|ditt|dit|deres|jeres) (?:\\S{1,16}[ -])?(?:e-?mail-?|ip-?)?(?:adresse?n?|domaine?|domane|konto|konta|postfach|compte|boite|account|mailbox|adres|domein|domen\\w|domena|skrzynk\\w|ucet|schrank\\w|adresa|racun|nalog|doman|domaene|brevlada|postkasse)\\b',
+    '\\b(?:ihre?[mnrs]?|deine?[mnrs]?|votre|uw|jouw|twoj\\w{0,3}|panstwa|vas[aei]?|tv[ouů]j\\w?|din|ditt|dit(?= dom)|deres|jeres) (?:\\S{1,16}[ -])?(?:e-?mail-?|ip-?)?(?:adresse?n?|domaine?|domane|domæne|konto|konta|postfach|compte|boite|account|mailbox|adres|domein|domen\\w|domena|skrzynk\\w|ucet|schrank\\w|adresa|racun|nalog|doman|domaene|brevlada|postkasse)\\b',
     '\\b(?:su|votre|tu|seu|sua|suo|tuo|vostro) (?:ip-?)?(?:direccion|domaine?|dominio|adresse|endereco|indirizzo)\\b',
     '\\b(?:hesabiniz|hesab[ıi]n[ıi]z|alan ad[ıi]n[ıi]z|posta kutunuz|adresiniz)',
     '\\b(?:akun|domain|alamat|kotak (?:surat|masuk)) (?:e-?mail )?anda\\b|(?:tai khoan|ten mien|[dđ]ia chi|hop thu) (?:\\S{1,8} )?cua (?:ban|quy khach)',

@@ -437,6 +437,29 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
       '550 5.1.1 address of your server does not exist',
     ],
   ],
+  'further words of large languages': [
+    ['tls_required', '530 5.7.0 Bitte zuerst STARTTLS verwenden'],
+    ['relay_denied', '554 5.7.1 No se permite el reenvío a user@example.org'],
+    ['mailbox_not_found', '550 5.1.1 Dit e-mailadres bestaat niet (meer)'],
+    ['rate_limited', '451 4.7.1 Превышен лимит сообщений, попробуйте через час'],
+    ['sender_refused|source_blocked', '550 5.1.1 Dit domæne findes ikke'],
+  ],
+  'refusals in free words': [
+    ['mailbox_not_found', '550 5.7.1 user@example.org: no mailbox is configured for this address'],
+    ['mailbox_not_found', '550 5.3.5 mail for user@example.org bounces: nobody owns that address'],
+    ['mailbox_not_found', '550 Recipient lookup: 0 results'],
+    ['mailbox_not_found', '554 5.4.4 recipient unroutable: alias points to nothing'],
+    ['mailbox_full', '550 5.7.1 recipient over quota, message refused'],
+    ['recipient_throttled', '421 4.2.1 user@example.org gets mail at too high a rate, try again later'],
+    ['source_blocked|sender_refused', "550 5.7.1 Your ISP's range is blocked because of abuse"],
+    ['source_blocked', 'ehlo 550 5.7.1 Access from 192.0.2.1 not granted'],
+    ['sender_refused', 'mail 553 5.5.4 <verify-1@probe.example>: domain name required to resolve'],
+    ['reverse_dns_required', '421 4.7.1 192.0.2.1: could not get a host name for this address'],
+    ['tls_required', '451 4.7.5 certificate of this session not trusted, TLS must be verified'],
+    ['relay_denied', '550 5.7.1 Mail to example.org cannot be relayed for 192.0.2.1'],
+    ['recipient_restricted', '550 5.7.1 user@example.org: mail to this list needs the approval of its members'],
+    ['greylisted', '450 4.2.0 This is your first message to this recipient, retry after 5 min'],
+  ],
 }
 
 const US = { sender: 'verify-1@probe.example', helo: 'probe.example', source: '192.0.2.1' }

@@ -20,7 +20,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'tls_required',
-    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\bencrypted (?:connection|session)s?\b.{0,20}\b(?:only|alone)\b|\b(?:must|has to|have to|needs to) be encrypted\b|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bmandatory (?:tls|starttls|encryption)\b|\bmta-?sts enforce|\b(?:over|via|with) (?:tls|starttls) only\b|\bnegotiate (?:tls|starttls)\b|\bnon-?tls (?:connection|session|host)|\bmust be sent over (?:tls|an? encrypted)|\b(?:dane|tlsa)\b.{0,30}\b(?:required|fail\w{0,3}|invalid|not valid)|\b(?:tlsa|dane)-invalid\b|\bplain-?text (?:smtp|connections?|sessions?|mail)\b|\bupgrade to (?:tls|ssl)\b|\bno unencrypted\b|\b(?:wants?|expects?) (?:starttls|tls)\b|\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\bchiffrement (?:requis|obligatoire)|\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|^(?:\d\.\d\.\d{1,3} )?(?:please )?use (?:starttls|tls)\b|\b(?:requires?|requiring|needs?|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
+    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\bencrypted (?:connection|session)s?\b.{0,20}\b(?:only|alone)\b|\b(?:must|has to|have to|needs to) be encrypted\b|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:starttls|tls|ssl|encryption)\b.{0,12}\bmust\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bmandatory (?:tls|starttls|encryption)\b|\bmta-?sts enforce|\b(?:over|via|with) (?:tls|starttls) only\b|\bnegotiate (?:tls|starttls)\b|\bnon-?tls (?:connection|session|host)|\bmust be sent over (?:tls|an? encrypted)|\b(?:dane|tlsa)\b.{0,30}\b(?:required|fail\w{0,3}|invalid|not valid)|\b(?:tlsa|dane)-invalid\b|\bplain-?text (?:smtp|connections?|sessions?|mail)\b|\bupgrade to (?:tls|ssl)\b|\bno unencrypted\b|\b(?:wants?|expects?) (?:starttls|tls)\b|\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\bchiffrement (?:requis|obligatoire)|\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|\bstarttls\b(?!.{0,40}\b(?:not (?:supported|available|offered)|unavailable|fail\w{0,3}|error|disabled))|\b(?:requires?|requiring|needs?|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
     'Postfix, Exchange, Exim',
     '530 5.7.0 Must issue a STARTTLS command first',
   ),
@@ -40,7 +40,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
   us(
     'reverse_dns_required',
-    /cannot find your (?:reverse )?host ?name|US-IP\]? has no (?:host ?)?name\b|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|\bhost ?name\b.{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]? host (?:can't|can ?not|could not) be resolved|(?:US-)?IP\]?:? (?:is |was )?(?:unknown(?! (?:recipient|user|mailbox|address|account))|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
+    /\b(?:can ?not|can't|could not|unable to|failed to) (?:find|get|resolve|look ?up|determine) (?:an? |the |your |any )?(?:reverse )?(?:host ?name|name|ptr)\b|US-IP\]? has no (?:host ?)?name\b|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|\bhost ?name\b.{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]? host (?:can't|can ?not|could not) be resolved|(?:US-)?IP\]?:? (?:is |was )?(?:unknown(?! (?:recipient|user|mailbox|address|account))|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
     'Postfix',
     '450 4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]',
   ),
@@ -59,7 +59,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   usForNow(
     'greylisted',
-    /\bfirst (?:contact|encounter)\b|\bdo(?: not|n't) know you yet\b/,
+    /\bfirst (?:contact|encounter|message|mail|e-?mail|connection|delivery)\b|\bdo(?: not|n't) know you yet\b/,
     'milters',
     '451 First contact, please come back later',
   ),
@@ -120,7 +120,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bsyntax error in (?:the )?(?:from|sender|return|mail from)\b/,
+    /\bsyntax error in (?:the )?(?:from|sender|return|mail from)\b|\bdomain name (?:is )?required\b/,
     'Exim',
     '501 syntax error in from address',
   ),

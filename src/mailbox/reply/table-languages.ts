@@ -275,11 +275,13 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
 const ENGLISH: Words = {
   box: "(?:users?(?! agent)|recipients?|mail ?box(?:es)?|in-?box|accounts?|address(?:ees?|es)?|alias|customers?|subscribers?|members?|employees?|persons?|owners?|local.?part|rcpt)(?:'s?)?",
   absent:
-    'unkn?own|undefined|non-?exist[ae]nt|invalid|not (?:be |been |being |currently |yet |actually ){0,2}(?:an? |one |any )?(?:known|found|defined|located|identified|recogni[sz]ed|matched|registered|listed|valid|present|used|in use|provisioned|configured|created|hosted|set up|local|existing|resolved|member|part|on (?:file|record)|here|ours?\\b|of)|(?:not|n.t|no longer|never) exists?|returned (?:nothing|no )|nowhere to be found',
+    'unkn?own|undefined|unroute?able|non-?exist[ae]nt|invalid|not (?:be |been |being |currently |yet |actually ){0,2}(?:an? |one |any )?(?:known|found|defined|located|identified|recogni[sz]ed|matched|registered|listed|valid|present|used|in use|provisioned|configured|created|hosted|set up|local|existing|resolved|member|part|on (?:file|record)|here|ours?\\b|of)|(?:not|n.t|no longer|never) exists?|returned (?:nothing|no )|nowhere to be found',
   no: 'not an? (?:local|valid|known|existing|registered|active|real)',
   full: 'full|at 1\\d\\d ?%|(?:over|reached|hit|beyond|above) (?:its|the|his|her|their|a) (?:\\w{1,12} ){0,2}(?:limit|size|capacity|allowance|maximum|storage)|(?:no|out of|without|lacks) (?:free |more |any |remaining |available |disk |enough ){0,2}(?:space|room|storage)|(?:cannot|can.t|unable to) (?:hold|store|take) (?:any )?more',
   off: 'terminated|retired(?! from)|dormant|archived|abandoned|(?:turned|switched) off|shut (?:down|off)|withdrawn|revoked|cancel\\w{1,3}|out of (?:service|use)|not (?:be |being )?(?:active|enabled|in (?:service|operation)|served|read|monitored)|no longer (?:be |being )?(?:active|enabled|in (?:service|use|operation)|served|read|monitored|operated|supported|used|open|accept\\w{0,3}|receiv\\w{0,3})',
   gone: 'deleted|removed|erased|purged|has left|moved (?:away|on|to)',
+  nobody:
+    'no (?:mail ?box|account|user|alias|recipient|customer) (?:is |was |has been )?(?:configured|registered|associated|assigned|set up|defined|linked|match\\w{0,3}|owns)|(?:nobody|no ?one) (?:owns|has|uses)|look-?up:? (?:returned )?(?:0|no|nothing)\\b',
 }
 
 /**
