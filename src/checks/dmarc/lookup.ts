@@ -47,14 +47,12 @@ async function lookupRecord(ctx: Asking, domain: Domain, isOrganizational = fals
         { name: domain, type: 'MX' },
       ] as const)
   const answers = await atMost(10, [...walk, ...own], ({ name, type }) => ask(ctx, name, type))
-  const [txt = answers[0] as Answer<'TXT'> | DnsError, mx] = answers.slice(walk.length) as [
-    Answer<'TXT'> | DnsError,
-    MxAnswer,
-  ]
+  const asked = answers.slice(walk.length)
+  const [txt = answers[0] as Answer<'TXT'> | DnsError, mx] = asked as [Answer<'TXT'> | DnsError, MxAnswer]
   const discovery = discovered(domain, answers, () => ({
     walk: answers.slice(0, walk.length).map((answer) => walkAnswer(answer as Answer<'TXT'> | DnsError)),
     txt: walkAnswer(txt),
-    exists: existence([answers[0]!, txt, mx]),
+    exists: existence([answers[0]!, ...asked]),
   }))
   return { discovery: { ...discovery, ...(await lookupDoubled(ctx, discovery)) }, mx }
 }
