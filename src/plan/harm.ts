@@ -1,5 +1,6 @@
 import type { DnsRecord } from '../checks/check.ts'
 import type { Barrier, DomainContext } from '../checks/context.ts'
+import { weakens } from '../checks/dmarc/index.ts'
 import { allAddresses, notPublic } from '../checks/mx/index.ts'
 import { type CheckKey, type FactSets, isHarmless } from '../checks/run.ts'
 import type { SeenMail } from '../checks/seen-mail.ts'
@@ -29,6 +30,10 @@ export function harmOf(trial: Trial): string | undefined {
 }
 
 const RULES: readonly (readonly [(trial: Trial) => boolean, string])[] = [
+  [
+    isWeakened,
+    'what applies to the name now, by a record above it that some receivers do not apply in full, is stricter',
+  ],
   [isRefused, 'receivers would refuse mail that they accept today'],
   [losesMail, 'mail that arrives today would no longer arrive'],
   [raisesBarrier, 'senders that deliver today could no longer deliver'],
@@ -39,6 +44,12 @@ const RULES: readonly (readonly [(trial: Trial) => boolean, string])[] = [
 /** The check's own rule about its record: who passes SPF, which policy receivers apply, which keys exist. */
 function isRefused({ key, before, after }: Trial): boolean {
   return !isHarmless(key, before.facts, after.facts, before.context)
+}
+
+function isWeakened({ key, before, after }: Trial): boolean {
+  const [was, is] = [before.facts.dmarc, after.facts.dmarc]
+  if (key !== 'dmarc' || was instanceof Error || is instanceof Error) return false
+  return was.unknown === undefined && was.applied?.inherited === true && weakens(was, is)
 }
 
 function losesMail({ before, after }: Trial): boolean {

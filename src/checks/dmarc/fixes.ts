@@ -147,9 +147,15 @@ export function mergedFix(step: Step, inForce: Policy = 'none'): Meant | undefin
   if (!first) return undefined
   const merged = others.reduce(mergeTwo, first)
   const record = { ...merged, testing: false, removed: {} }
-  // It takes the place of the record above, and is never weaker for this name.
-  const p = weaker(record.p ?? 'none', inForce) ? inForce : (record.p ?? 'none')
-  return { record, fix: atMost(step.domain, ofAll(inForce), { ...record, p }) }
+  return { record, fix: inPlaceOf(inForce, step.domain, record) }
+}
+
+/** A record that takes the place of one above it: never weaker for this name, or for the names that it governs. */
+function inPlaceOf(inForce: Policy, domain: string, record: DmarcRecord): DnsRecord {
+  const { p = 'none', sp, np, ...rest } = record
+  const least = (policy: Policy): Policy => (weaker(policy, inForce) ? inForce : policy)
+  const policies = { p: least(p), ...(sp && { sp: least(sp) }), ...(np && { np: least(np) }) }
+  return atMost(domain, ofAll(inForce), { ...rest, ...policies })
 }
 
 /** A text that was meant as a record, as its owner meant it. */
@@ -158,8 +164,7 @@ export function mendedFix(step: Step, inForce: Policy = 'none'): Meant | undefin
   const reading = meant && parseDmarc(formatDmarc(meant))
   if (!reading?.ok) return undefined
   const record = revived(reading.value)
-  const p = weaker(record.p ?? 'none', inForce) ? inForce : (record.p ?? 'none')
-  return { record, fix: atMost(step.domain, ofAll(inForce), { ...record, p }) }
+  return { record, fix: inPlaceOf(inForce, step.domain, record) }
 }
 
 /** The record that the owner of a destination has to publish (RFC 9990 §4); none if the name would be too long. */

@@ -35,9 +35,14 @@ export function isHarmless(
 ): boolean {
   if (role === 'parked' || role === 'no_mail' || before.unknown !== undefined) return true
   if (after.unknown !== undefined) return false
-  const [was, is] = [enforcedAt(before), enforcedAt(after)]
   // A record of its own must not remove the protection by a record above either.
-  return isStep(was, is, canPass) && !weaker(is.now.p, was.now.p)
+  return isStep(enforcedAt(before), enforcedAt(after), canPass) && !weakens(before, after)
+}
+
+/** Whether receivers of either standard apply less to the domain after a fix. */
+export function weakens(before: DmarcFacts, after: DmarcFacts): boolean {
+  const [was, is] = [enforcedAt(before), enforcedAt(after)]
+  return weaker(is.now.p, was.now.p) || weaker(is.older.p, was.older.p)
 }
 
 /**

@@ -10,6 +10,7 @@ import { lookupDmarc } from './lookup.ts'
 import type { Destination } from './reports.ts'
 
 export { aligned, type DmarcFacts, type PublishedPolicy, publishedPolicyOf } from './facts.ts'
+export { weakens } from './harmless.ts'
 export { judgeDmarc } from './judge.ts'
 export { lookupDmarc, lookupPolicy } from './lookup.ts'
 export { type DmarcRecord, formatDmarc, lowered, type Policy, shareOf, weaker } from './parse.ts'

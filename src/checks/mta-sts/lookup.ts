@@ -22,6 +22,8 @@ export type PolicyAnswer =
 /** The MTA-STS records at `_mta-sts`, and the policy. */
 export type StsFacts = OneRecord<StsRecord> & {
   readonly domain: Domain
+  /** The target of `_mta-sts`, if that is an alias: the record can be changed only there. */
+  readonly alias?: string
   /** Fetched only if there is exactly one readable record. */
   readonly policy?: PolicyAnswer
   /** Mail hosts that the policy does not name; filled in by the judge if both are known. */
@@ -38,7 +40,8 @@ export const policyUrl = (domain: string): string => `https://mta-sts.${domain}/
 export async function lookupMtaSts(ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'>, domain: Domain): Promise<StsFacts> {
   const answer = await ctx.resolve(`_mta-sts.${domain}`, 'TXT', ctx.signal)
   const kind = { is: isStsRecord, resembles: resemblesStsRecord, parse: parseStsRecord }
-  const found = { domain, ...oneRecord(answer.records, kind) }
+  const [alias] = answer.cname
+  const found = { domain, ...(alias !== undefined && { alias }), ...oneRecord(answer.records, kind) }
   // RFC 8461 §3.1: without exactly one readable record there is no policy.
   if (!found.parsed?.ok) return found
   const policy = await fetchPolicy(ctx, domain)
