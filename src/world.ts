@@ -46,5 +46,6 @@ export type Ctx = World & {
   /** Where the number of queries is limited by parts (checks/questions.ts): told when a part begins and ends. */
   readonly questions?: Readonly<Record<'start' | 'end', (...parts: readonly string[]) => void>> & {
     readonly room: (part: 'guessed') => Promise<number>
+    readonly expect: (addresses: readonly unknown[]) => void
   }
 }

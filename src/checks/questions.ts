@@ -100,6 +100,11 @@ export class Questions {
     this.parts = new Map()
   }
 
+  /** Addresses of mail hosts that are laid over what is published: each has its queries, as a published one. */
+  expect(addresses: readonly unknown[]): void {
+    for (const address of addresses) this.addresses.add(address)
+  }
+
   start(...parts: readonly PartName[]): void {
     for (const name of parts) this.part(name).isStarted = true
   }

@@ -35,14 +35,15 @@ export function waysOf(
   const findings = (['mx', 'spf', 'dmarc'] as const).flatMap((key) => outcomes[key].findings.map(({ id }) => id))
   const { before, title, why } = NO_MAIL_CHOICE
   const about = { by: 'dns', findings } as const
-  const rejecting: OverlayChange[] = isRejecting
-    ? []
-    : [{ name: `_dmarc.${domain}`, type: 'TXT', data: `v=DMARC1; p=reject${below.length > 0 ? '; sp=none' : ''}` }]
+  const rejecting: OverlayChange[] =
+    isRejecting || dmarc.unknown !== undefined
+      ? []
+      : [{ name: `_dmarc.${domain}`, type: 'TXT', data: `v=DMARC1; p=reject${below.length > 0 ? '; sp=none' : ''}` }]
   const silent: OverlayChange[] = [
     { name: domain, type: 'MX', data: { preference: 0, exchange: '' } },
     { name: domain, type: 'TXT', data: 'v=spf1 -all' },
   ]
-  const asked = [before, ...(isRejecting ? [] : [below.length > 0 ? keptBelow(below) : SILENT_ORGANIZATION])]
+  const asked = [before, ...(rejecting.length === 0 ? [] : [below.length > 0 ? keptBelow(below) : SILENT_ORGANIZATION])]
   const addresses = mail.hosts.flatMap((host) => host.addresses)
   if (target === undefined || addresses.length === 0) {
     const freed: OverlayChange[] =
@@ -60,7 +61,7 @@ export function waysOf(
         ...replaced,
         title,
         before: asked,
-        instructions: `${replaced.instructions} Then publish the null MX "0 ." and the TXT record "v=spf1 -all" at the domain${isRejecting ? '' : `, and the TXT record "${rejecting[0]!.data}" at _dmarc.${domain}`}.`,
+        instructions: `${replaced.instructions} Then publish the null MX "0 ." and the TXT record "v=spf1 -all" at the domain${rejecting.length === 0 ? '' : `, and the TXT record "${rejecting[0]!.data}" at _dmarc.${domain}`}.`,
         changes: [],
         facts: { records: [...direct, ...silent, ...rejecting] },
         assumed: true,

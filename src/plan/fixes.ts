@@ -68,7 +68,12 @@ export async function takeFixes(
   }
   if (!step) return
   const waits = key === 'spf' && turn === 'late' && waitsForSpf(first, step.after)
-  const draft = { ...step, ...(turn === 'optional' && { optional: true as const }), ...(waits && { wait: SPF_WAIT }) }
+  const draft = {
+    ...step,
+    ...(turn === 'optional' && { optional: true as const }),
+    ...(waits && { wait: SPF_WAIT }),
+    ...(waits && steps.taken.some(({ title }) => title === step.title) && { title: 'Narrow the SPF record' }),
+  }
   if (await steps.isHarmlessWhenMerged(key, draft)) return steps.push(draft, laid, { before: first })
   for (const id of step.findings) steps.objections.set(id, AFTER_OTHERS)
   steps.now = first

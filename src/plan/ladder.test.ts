@@ -44,7 +44,15 @@ describe('the ladder after', () => {
       ],
     ],
     ['p=none; sp=reject', ['p=quarantine; sp=reject', 'p=reject; sp=reject (optional)']],
-    ['p=quarantine; np=none', ['p=reject; np=none (optional)', 'p=reject; np=reject (optional)']],
+    // Names that do not exist need no wait.
+    [
+      'p=quarantine; np=none',
+      [
+        'p=quarantine; np=quarantine (optional)',
+        'p=reject; np=quarantine (optional)',
+        'p=reject; np=reject (optional)',
+      ],
+    ],
     // Below the organizational domain sp and np are ignored (RFC 9989 §4.7).
     ['p=none; sp=none', ['p=quarantine; sp=none', 'p=reject; sp=none (optional)'], { governs: false }],
     // Nothing is sent: at once.

@@ -28,6 +28,8 @@ export type LadderInput = {
   readonly governs: boolean
   /** Mail as names below it passes: their policy stays as it is when the domain's own goes to reject at once. */
   readonly keepsBelow?: boolean
+  /** An earlier stage of the plan has to wait: nothing that needs no wait comes behind it. */
+  readonly isWaiting?: boolean
 }
 
 const STEP_UP = { none: 'quarantine', quarantine: 'reject', reject: 'reject' } as const satisfies Record<Policy, Policy>
@@ -48,7 +50,7 @@ export function nextStage({ applied }: Pick<DmarcFacts, 'applied'>, input: Ladde
   const own = policyStage(record, p, tags)
   if (own && !own.optional) return own
   const below = input.governs ? subdomainStage(record, p, own !== undefined) : undefined
-  return below && !below.optional ? below : (own ?? below ?? missingStage(record, p, input))
+  return below && !below.optional ? below : (missingStage(record, p, input) ?? own ?? below)
 }
 
 type Tags = { readonly testing: boolean; readonly share: number }
@@ -102,9 +104,9 @@ function subdomainStage(record: DmarcRecord, p: Policy, isRising: boolean): Stag
   return { kind: 'subdomains', value, policy: raised, optional: raised === 'reject' }
 }
 
-/** Names that do not exist lose nothing: one optional stage without a wait. */
-function missingStage(record: DmarcRecord, p: Policy, { governs }: LadderInput): Stage | undefined {
-  if (!governs || !isWeaker(record.np, p)) return undefined
+/** Names that do not exist lose nothing: one optional stage without a wait, before those that wait. */
+function missingStage(record: DmarcRecord, p: Policy, { governs, isWaiting }: LadderInput): Stage | undefined {
+  if (!governs || isWaiting || !isWeaker(record.np, p)) return undefined
   return { kind: 'missing', value: textOf({ ...record, np: p }), policy: p, optional: true }
 }
 

@@ -8,7 +8,6 @@ import { type Found, NOT_ALONE, RANK, rankOf } from './trial.ts'
 
 type Ended = {
   readonly domain: string
-  readonly start: Snapshot
   readonly end: Snapshot
   readonly steps: readonly { readonly findings: readonly string[] }[]
 }
@@ -18,7 +17,7 @@ type Ended = {
  * and the checks that could not be made; the most severe first.
  */
 export function leftOf(
-  { domain, start, end, steps }: Ended,
+  { domain, end, steps }: Ended,
   objectionTo: (found: Found) => string | undefined,
 ): PlanAnswer['left'] {
   const told = new Set(steps.flatMap(({ findings }) => findings))
@@ -35,7 +34,7 @@ export function leftOf(
       .map((one) => ({
         rank: rankOf(one),
         finding: one.finding.id,
-        why: whyLeft(one, domain, start, objectionTo(one)),
+        why: whyLeft(one, domain, end, objectionTo(one)),
       }))
     return [...open, ...new Map(rest.map((one) => [one.finding, one])).values()]
   })

@@ -6,7 +6,12 @@ import type { Ctx } from '../world.ts'
 const TYPES: readonly RecordType[] = ['A', 'MX', 'TXT']
 
 /** The source of a name's records, if they are not its own: a record published at the name would remove all of them. */
-type Lender = { readonly kind: 'alias' | 'wildcard'; readonly name: string }
+type Lender = {
+  readonly kind: 'alias' | 'wildcard'
+  readonly name: string
+  /** The wildcard that gives the name, if there is one. */
+  readonly wildcard?: string
+}
 
 /**
  * The target of `domain` if it is an alias (no other record may exist beside a CNAME, RFC 1034 §3.6.2), or the wildcard
@@ -19,18 +24,21 @@ export async function lenderOf(
   domain: Domain,
 ): Promise<Lender | undefined> {
   const [target] = (await resolve(domain, 'TXT', signal)).cname
-  if (target !== undefined) return { kind: 'alias', name: target }
-  if ((registrableDomain(domain) ?? domain) === domain) return undefined
+  const alias = target === undefined ? undefined : ({ kind: 'alias', name: target } as const)
+  if ((registrableDomain(domain) ?? domain) === domain) return alias
   const parent = domain.slice(domain.indexOf('.') + 1)
   const letters = Array.from({ length: 20 }, () => String.fromCharCode(97 + Math.floor(random() * 26)))
   const madeUp = `${letters.join('')}.${parent}`
-  if ((await resolve(madeUp, 'A', signal)).kind === 'nxdomain') return undefined
+  const wildcard = `*.${parent}`
+  const other = await resolve(madeUp, 'A', signal)
+  if (alias) return other.cname[0] === target ? { ...alias, wildcard } : alias
+  if (other.kind === 'nxdomain') return undefined
   // One after another: which queries are still sent must not depend on the order of answers.
   for (const type of TYPES) {
     const own = await resolve(domain, type, signal)
     if (shown(own) !== shown(await resolve(madeUp, type, signal))) return undefined
   }
-  return { kind: 'wildcard', name: `*.${parent}` }
+  return { kind: 'wildcard', name: wildcard, wildcard }
 }
 
 const shown = ({ records }: { readonly records: readonly unknown[] }): string =>
@@ -40,8 +48,8 @@ const shown = ({ records }: { readonly records: readonly unknown[] }): string =>
  * Whether a record at `name` would remove the records that `domain` gets from elsewhere: at the name itself, and below
  * one that exists only by a wildcard (RFC 4592 §2.2.2).
  */
-export const takesRecords = ({ kind }: Lender, domain: Domain, name: string): boolean =>
-  name === domain || (kind === 'wildcard' && isWithin(name, domain))
+export const takesRecords = ({ wildcard }: Lender, domain: Domain, name: string): boolean =>
+  name === domain || (wildcard !== undefined && isWithin(name, domain))
 
 export const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
@@ -51,11 +59,13 @@ export const mayBeLent = (domain: string): string =>
 
 /** What to do in place of publishing a record at a name whose records come from elsewhere; a value may not be known. */
 export function repairBeside(
-  { kind, name }: Lender,
-  { rtype, value }: { readonly rtype: string; readonly value?: string | undefined },
+  { kind, name, wildcard }: Lender,
+  domain: string,
+  record: { readonly name: string; readonly rtype: string; readonly value?: string | undefined },
 ): string {
+  const { rtype, value } = record
   const what = value === undefined ? `the ${rtype} record` : `${rtype} ${value}`
-  return kind === 'alias'
+  return kind === 'alias' && (record.name === domain || wildcard === undefined)
     ? `The name is an alias (CNAME) of ${name}, and an alias cannot have other records (RFC 1034 §3.6.2). If ${name} is yours, publish ${what} there. Otherwise replace the alias with the addresses of its target, and publish the record at the same name.`
-    : `The name gets its records from the wildcard ${name}; a record at the name itself or below it hides all of them (RFC 4592 §2.2.1). Publish ${what} together with all records that the wildcard gives the name now.`
+    : `The name gets its records from the wildcard ${wildcard}; a record at the name itself or below it hides all of them (RFC 4592 §2.2.1). Publish ${what} together with all records that the wildcard gives the name now.`
 }

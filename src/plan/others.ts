@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { applies } from '../checks/context.ts'
 import { hasUsableKey as hasKey } from '../checks/dkim/index.ts'
+import type { StsFacts } from '../checks/mta-sts/index.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import type { CheckKey } from '../checks/run.ts'
@@ -38,7 +39,9 @@ export const spfBelow: OthersWork = (now, domain) => {
     const { repair, title } = presentFinding(registry.spf.table, withoutFix(found))
     const changes = records.filter(isOwn)
     const draft = {
-      title: isMove ? 'Bring SPF within the limit of lookups' : 'Correct the included SPF record',
+      title: isMove
+        ? 'Bring SPF within the limit of lookups'
+        : `Correct the included SPF record of ${records[0]!.name}`,
       by: isMove || changes.length > 0 ? 'dns' : 'mail provider',
       instructions: repair ?? title,
       changes,
@@ -71,12 +74,12 @@ const NEEDS_KEY: ReadonlySet<string> = new Set([
   'dkim.ed25519_only',
 ])
 /** An MTA-STS policy that excludes mail hosts, or that senders cannot use. */
-export const policyFile: OthersWork = (now, domain) => {
+export const policyFile: OthersWork = (now) => {
   const { mta_sts: facts } = now.facts
   const hosts = now.context.mail?.hosts.map(({ exchange }) => exchange) ?? []
   const found = foundIn(now, 'mta_sts').find(({ finding: { id } }) => POLICY_FAULTS.has(id))
   if (!found || facts instanceof Error || hosts.length === 0) return []
-  return [{ found, draft: published(domain, 'Correct the MTA-STS policy', correctedPolicy(facts, hosts)) }]
+  return [{ found, draft: published(facts, 'Correct the MTA-STS policy', correctedPolicy(facts, hosts)) }]
 }
 
 /** The policy of a record that has none, or the removal of the record. */
@@ -99,19 +102,19 @@ export const missingPolicy: OthersWork = (now, domain) => {
 }
 
 /** A policy that mail hosts do not meet, in testing until they do: until then some senders do not deliver. */
-export const policyForTesting: OthersWork = (now, domain) => {
+export const policyForTesting: OthersWork = (now) => {
   const { mta_sts: facts } = now.facts
   const hosts = now.context.mail?.hosts.map(({ exchange }) => exchange) ?? []
   const found = foundIn(now, 'mta_sts').find(({ finding: { id } }) => id === 'mta_sts.mx_tls')
   if (!found || facts instanceof Error || hosts.length === 0) return []
   return [
-    { found, draft: published(domain, 'Set the MTA-STS policy to testing', correctedPolicy(facts, hosts, 'testing')) },
+    { found, draft: published(facts, 'Set the MTA-STS policy to testing', correctedPolicy(facts, hosts, 'testing')) },
   ]
 }
 
 /** The publication of a policy file. */
 function published(
-  domain: string,
+  { domain, alias }: Pick<StsFacts, 'domain' | 'alias'>,
   title: string,
   file: { readonly url: string; readonly text: string },
 ): Work['draft'] {
@@ -119,9 +122,9 @@ function published(
   return {
     title,
     by: 'web server',
-    instructions: `Publish the policy at ${file.url} first, then the record with the new id: senders fetch the policy again when the id changes (RFC 8461 §3.1).`,
+    instructions: `Publish the policy at ${file.url} first, then ${alias === undefined ? 'the record with the new id' : `change the id of the record at ${alias}, of which _mta-sts.${domain} is an alias`}: senders fetch the policy again when the id changes (RFC 8461 §3.1).`,
     file,
-    changes: [{ name: `_mta-sts.${domain}`, type: 'TXT', data: `v=STSv1; id=${id}` }],
+    changes: alias === undefined ? [{ name: `_mta-sts.${domain}`, type: 'TXT', data: `v=STSv1; id=${id}` }] : [],
     facts: { records: [], policy: file },
   }
 }

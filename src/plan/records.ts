@@ -29,7 +29,7 @@ export async function recordsOf(
     const kind = (text: string): string => (type === 'TXT' ? textKind(name, text) : '')
     const own = kind(String(values[0]!.data))
     const found = await published(name, type)
-    const today = 'values' in found ? found.values : []
+    const today = 'values' in found ? found.values : removedIn(values)
     const earlier = before.filter((change) => setKey(change) === key)
     const was = earlier.length > 0 ? textsOf(earlier) : today.filter((text) => kind(text) === own)
     const is = textsOf(values)
@@ -63,6 +63,12 @@ export async function recordsOf(
   for (const [key, values] of sets) shown.push(...(await recordsIn(key, values)))
   return shown
 }
+
+/** What changes remove, which was read when they were made. */
+const removedIn = (changes: readonly OverlayChange[]): readonly string[] =>
+  changes.flatMap(({ type, data, ...change }) =>
+    'remove' in change && data !== undefined ? [presentationOf(type, data)] : [],
+  )
 
 const textsOf = (changes: readonly OverlayChange[]): readonly string[] =>
   changes.flatMap((change) => ('remove' in change ? [] : [presentationOf(change.type, change.data)]))

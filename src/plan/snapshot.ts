@@ -96,6 +96,9 @@ export async function tryChange(
 ): Promise<Snapshot> {
   await ownTurn()
   const run = ctx.anew()
+  run.questions?.expect(
+    changed.flatMap(({ type, data }) => ((type === 'A' || type === 'AAAA') && data !== undefined ? [data] : [])),
+  )
   const world = { ...run, resolve: overlay(run.resolve, change.records), fetch: withPolicy(run.fetch, change.policy) }
   const keys = [...new Set(changed.flatMap((one) => affectedBy(one, domain)))]
   const facts = await lookupChecks(before.facts, { keys, changes: changed }, { ctx: world, domain, input })
@@ -117,7 +120,7 @@ export async function obstacleTo(
     return undefined
   try {
     const lender = await lenderOf(ctx.anew(), domain)
-    return lender && takesRecords(lender, domain, record.name) ? repairBeside(lender, record) : undefined
+    return lender && takesRecords(lender, domain, record.name) ? repairBeside(lender, domain, record) : undefined
   } catch (error) {
     if (error instanceof DnsError && error.reason === 'too_many_questions') return mayBeLent(domain)
     if (error instanceof DnsError) return `Whether a record can stand at ${domain} is not known: ${error.message}.`
@@ -149,6 +152,14 @@ export async function publishedAt({ ctx }: Subject, now: Snapshot, name: string,
   return { values: (await isOfWildcard(ctx, name, type, values)) ? [] : values }
 }
 
+/** Whether the alias at a name is that of a wildcard: a made-up name beside it has it too. Undefined: not known. */
+export async function isWildcardAlias({ ctx }: Subject, name: string, target: string): Promise<boolean | undefined> {
+  const other = await settled(ctx.resolve(nameBeside(name), 'TXT', ctx.signal))
+  return other instanceof DnsError ? undefined : other.cname[0] === target
+}
+
+const nameBeside = (name: string): string => `mailsonde-made-up${name.slice(name.indexOf('.'))}`
+
 /** Whether texts at a name for records of one kind are those of a wildcard: a made-up name beside it has them too. */
 async function isOfWildcard(
   ctx: Pick<Ctx, 'resolve' | 'signal'>,
@@ -157,8 +168,7 @@ async function isOfWildcard(
   values: readonly string[],
 ): Promise<boolean> {
   if (type !== 'TXT' || !hasOneKind(name) || values.length === 0) return false
-  const beside = `mailsonde-made-up${name.slice(name.indexOf('.'))}`
-  const other = await settled(ctx.resolve(beside, type, ctx.signal))
+  const other = await settled(ctx.resolve(nameBeside(name), type, ctx.signal))
   // What stands at a name for records of another kind is a wildcard's, as far as that is not known.
   if (other instanceof DnsError) return values.every((text) => textKind('', text) !== textKind(name, text))
   return other.records.some((data) => values.includes(presentationOf(type, data)))

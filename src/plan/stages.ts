@@ -35,7 +35,12 @@ export async function takeStages(steps: Steps, isOptional: boolean): Promise<boo
     const { dmarc } = steps.now.facts
     if (dmarc instanceof Error) return false
     const isSilent = steps.isSilent()
-    const input = { isSilent, governs: governs(steps.domain, steps.now), keepsBelow: steps.below().length > 0 }
+    const input = {
+      isSilent,
+      governs: governs(steps.domain, steps.now),
+      keepsBelow: steps.below().length > 0,
+      isWaiting: steps.lastAt(`_dmarc.${steps.domain}`)?.wait !== undefined,
+    }
     if (governsOthers(steps)) return false
     const stage = nextStage(dmarc, input)
     if (!stage) return false

@@ -2,6 +2,7 @@ import type { PlanAnswer } from '../answers/plan.ts'
 import type { DnsRecord } from '../checks/check.ts'
 import { type CheckKey, isHarmless } from '../checks/run.ts'
 import type { SeenMail } from '../checks/seen-mail.ts'
+import { meansSenders } from '../checks/spf/index.ts'
 import type { OverlayChange, OverlayRecord } from '../net/dns/overlay.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
 import { governs, resolved } from './compare.ts'
@@ -11,9 +12,17 @@ import { leftOf } from './left.ts'
 import { recordIn } from './others.ts'
 import { gradeIn, presentSteps } from './present-steps.ts'
 import { setKey } from './records.ts'
-import { type Change, obstacleTo, type Snapshot, type Subject, textsAt, tryChange } from './snapshot.ts'
+import {
+  type Change,
+  isWildcardAlias,
+  obstacleTo,
+  type Snapshot,
+  type Subject,
+  textsAt,
+  tryChange,
+} from './snapshot.ts'
 import type { Found } from './trial.ts'
-import { keptBelow, SILENT_ORGANIZATION, stoppedAt } from './words.ts'
+import { aliasFirst, keptBelow, SILENT_ORGANIZATION, stoppedAt } from './words.ts'
 
 /** Maximum number of changes that are tried for one plan. */
 const MAX_TRIALS = 40
@@ -94,8 +103,15 @@ export class Steps {
     // A record that let everybody pass, or could not be read, may have had senders, whatever stands in its place.
     const { spf } = this.start.facts
     const isNew = !(spf instanceof Error) && spf.records.length + spf.similar.length === 0
-    const isDeclared = !(facts.spf instanceof Error) && facts.spf.reading?.declaredNonSender === true
+    const isDeclared =
+      !(facts.spf instanceof Error) && facts.spf.reading?.declaredNonSender === true && !this.hasNamedSenders()
     return this.start.context.sends === false || (this.start.context.sends !== true && (isNew || isDeclared))
+  }
+
+  /** Whether the SPF record of today was meant for senders, also one that no receiver can evaluate. */
+  private hasNamedSenders(): boolean {
+    const { spf } = this.start.facts
+    return !(spf instanceof Error) && meansSenders(spf)
   }
 
   /** What to know about names below a domain without mail before it rejects everything. */
@@ -120,8 +136,12 @@ export class Steps {
     if (answer instanceof DnsError) return whole
     const [target] = answer.cname
     if (target === undefined) return whole
+    // A record at the name takes the place of what a wildcard gives it (RFC 4592 §2.2.1).
+    const isOfWildcard = await isWildcardAlias(this.subject, fix.name, target)
+    if (isOfWildcard) return whole
     if (answer.kind === 'found')
       return `${fix.name} is an alias (CNAME) of ${target}: the record can be changed only there.`
+    if (isOfWildcard === undefined) return aliasFirst(fix.name, target)
     return [{ name: fix.name, type: 'CNAME', remove: true, data: target }, ...whole]
   }
 
@@ -149,12 +169,16 @@ export class Steps {
     this.stale = Math.min(this.stale, same)
   }
 
-  /** The index of the step into which one is merged; -1: none. */
+  /** The index of the step into which one is merged; -1: none. What comes after a wait is not published before it. */
   private mergesInto(step: Draft): number {
     const sets = new Set(step.changes.map(setKey))
-    return this.taken.findIndex(
-      (one) => !one.wait && !step.wait && one.changes.some((change) => sets.has(setKey(change))),
-    )
+    const last = this.taken.findLastIndex((one) => one.changes.some((change) => sets.has(setKey(change))))
+    return step.wait || this.taken[last]?.wait ? -1 : last
+  }
+
+  /** The last step that changes a record at a name. */
+  lastAt(name: string): Done | undefined {
+    return this.taken.findLast(({ changes }) => changes.some((one) => one.name === name))
   }
 
   /** Measures the steps again from the first that was changed later. */
@@ -195,7 +219,7 @@ export class Steps {
     return {
       steps: shown,
       end: gradeIn(end),
-      left: leftOf({ start: this.start, end, steps, domain: this.domain }, this.objectionTo),
+      left: leftOf({ end, steps, domain: this.domain }, this.objectionTo),
     }
   }
 

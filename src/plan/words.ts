@@ -112,6 +112,10 @@ export function waitWords(
 export const SPF_WAIT =
   'At least a month in which reports or your own logs show that every sender passes by DKIM, or is named in the record: receivers act on what fails.'
 
+/** What to find out where it is not known whether an alias that leads nowhere stands at its name. */
+export const aliasFirst = (name: string, target: string): string =>
+  `Look first whether the alias (CNAME) of ${target} stands at ${name} itself: then remove it, because no record can stand beside it (RFC 1034 §3.6.2). One that a wildcard gives the name needs no removal.`
+
 /** Why a record was not tried. */
 export const stoppedAt = (trials: number): string =>
   `Not tried: one plan tries ${trials} changes. Publish its steps, and make the plan again.`

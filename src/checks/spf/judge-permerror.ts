@@ -2,7 +2,7 @@ import type { Problem } from '../../base/problem.ts'
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import { providerOfInclude } from '../../providers/index.ts'
 import type { Finding } from '../check.ts'
-import { firstRecord, mended, namesSomebody, shorterWithinLimits, softened, without } from './fixes.ts'
+import { firstRecord, mended, namesSomebody, shorterWithinLimits, softened, withAll, without } from './fixes.ts'
 import { fixOf } from './judge-record.ts'
 import type { SpfLookup } from './lookup.ts'
 import { mend, slipsIn } from './mend.ts'
@@ -69,8 +69,8 @@ function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, 
       const ends = root.record !== undefined && allOf(root.record)?.qualifier === '-'
       const args = { name: node.domain, term: via, at: holder.domain, ends }
       if (holder === root) return { id: 'spf.loop', args, evidence, ...fix(rest(withoutTerm(root, via))) }
-      const cut = !ends && holder.domain.endsWith(`.${found.domain}`) ? withoutTerm(holder, via) : undefined
-      return { id: 'spf.loop', args, evidence, ...fixOf(holder.domain, cut && formatSpf(cut)) }
+      const cut = !ends && isBelow(holder, found.domain) ? withoutTerm(holder, via) : undefined
+      return { id: 'spf.loop', args, evidence, ...fixOf(holder.domain, cut && cutText(cut)) }
     }
     case 'no_record': {
       const { node, via } = permerror
@@ -94,6 +94,12 @@ function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, 
 
 /** A record of the name that a receiver can evaluate, in place of one. */
 type Corrected = { readonly name: string; readonly text: string }
+
+/** Names of a record are in the case in which it was written. */
+const isBelow = ({ domain }: SpfNode, above: string): boolean => domain.toLowerCase().endsWith(`.${above}`)
+
+/** A record below one that no receiver could evaluate: without the term that led back, it refuses nobody. */
+const cutText = (cut: SpfRecord): string => (namesSomebody(cut) ? formatSpf(cut) : withAll(cut, '~'))
 
 /**
  * What stands in the place of records that make receivers return permerror, where the domain's own record alone does
@@ -121,8 +127,10 @@ export function correctedBelow(
     case 'spf.loop': {
       const holder = nodesOf(tree).find((node) => node.domain === args.at)
       const cut = holder && holder !== tree ? withoutTerm(holder, String(args.term)) : undefined
-      const isOwn = cut !== undefined && holder?.domain.endsWith(`.${domain}`)
-      return cut && [{ name: String(args.at), text: formatSpf(cut) }, ...(isOwn ? own(softened(record)) : [])]
+      const isOwn = cut !== undefined && isBelow(holder!, domain)
+      return (
+        cut && [{ name: String(args.at).toLowerCase(), text: cutText(cut) }, ...(isOwn ? own(softened(record)) : [])]
+      )
     }
     case 'spf.include_broken':
     case 'spf.include_without_record':
