@@ -254,8 +254,16 @@ function policyToday(zone: WrittenZone, domain: string): Policy {
   const isUsable = (texts: readonly string[]): boolean => readPolicy(texts) !== undefined
   if (isUsable(at(domain))) return policyOf(at(domain))
   const labels = domain.split('.')
-  const above = labels.slice(1, -1).map((_, i) => labels.slice(i + 1).join('.'))
-  const found = above.map(at).findLast(isUsable)
+  const above = labels.slice(1, -1).map((_, i) => at(labels.slice(i + 1).join('.')))
+  // The walk ends at a boundary of organizations (RFC 9989 §4.10): below a public suffix is the organization.
+  const end = above.findIndex((texts) => isUsable(texts) && /;\s*psd\s*=\s*[yn]/i.test(texts.join()))
+  const below = above[end - 1]
+  const found =
+    end < 0
+      ? above.findLast(isUsable)
+      : below && isUsable(below) && /;\s*psd\s*=\s*y/i.test(above[end]!.join())
+        ? below
+        : above[end]
   if (!found) return policyOf([])
   const { sp } = policyOf(found)
   return { p: sp, sp }
@@ -268,7 +276,7 @@ const policyOf = (texts: readonly string[]): Policy => readPolicy(texts) ?? { p:
 
 /** Undefined: no receiver applies anything of it, and the record above counts. */
 function readPolicy(texts: readonly string[]): Policy | undefined {
-  const records = texts.filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text))
+  const records = texts.filter((text) => /^[vV]\s*=\s*DMARC1\s*(?:;|$)/.test(text))
   if (records.length !== 1) return undefined
   const names = records[0]!.split(';').flatMap((tag) => /^\s*(\w+)\s*=/.exec(tag)?.[1]?.toLowerCase() ?? [])
   // An invalid list (RFC 6376 §3.2) has no policy; the walk discards records of another version alone (RFC 9989 §4.10).
