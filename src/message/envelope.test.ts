@@ -333,6 +333,34 @@ Authentication-Results: mxs.mail.ru; spf=pass (mx316.i.mail.ru: domain of a.exam
     mailFrom: 'joe@a.example',
   },
   {
+    name: 'NetEase, whose hosts have names without a dot, and which writes its results below those of the sender',
+    header: `Received: from mail.a.example (unknown [45.53.1.1])
+\tby mx17 (Coremail) with SMTP id a; Mon, 23 Nov 2026 17:00:05 +0800 (CST)
+Received: from app.a.example (app.a.example [45.53.9.9]) by mail.a.example (Postfix) with ESMTPSA id 2; Mon, 23 Nov 2026 09:00:04 +0000
+Authentication-Results: mx17; spf=pass smtp.mail=joe@a.exa
+\tmple; dkim=pass header.i=@a.example`,
+    ...OK,
+  },
+  {
+    name: 'QQ, without results',
+    header: `Received: from mail.a.example (unknown [45.53.1.1])
+\tby newxmmxszb7-1.qq.com (NewMX) with SMTP id 6A
+\tfor <eve@qq.com>; Mon, 23 Nov 2026 17:00:05 +0800`,
+    ...OK,
+  },
+  {
+    name: 'Libero, whose hosts write a private name',
+    header: `Return-Path: <joe@a.example>
+Received: from smtp-21.iol.local (10.255.1.21) by ims3d.libero.it; Mon, 23 Nov 2026 10:00:05 +0100
+Authentication-Results: smtp-21.iol.local; spf=pass smtp.mailfrom=joe@a.example; dkim=pass header.d=a.example
+Received: from mail.a.example ([45.53.1.1])
+\tby smtp-21.iol.local with ESMTP
+\tid r; Mon, 23 Nov 2026 10:00:04 +0100`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['smtp-21.iol.local'],
+  },
+  {
     name: 'results of a sender below its own line: who received it is not known by them',
     header: `Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx.b.example with ESMTPS id 1; Mon, 23 Nov 2026 09:00:05 +0000
 Received: from bad.example (bad.example [45.53.9.9]) by mail.a.example with ESMTPS id 2; Mon, 23 Nov 2026 09:00:04 +0000

@@ -141,12 +141,14 @@ function connectionOf(
   isSaid: boolean,
 ): Connection {
   // The receiver's own fields: from the top to the first Received field of another host, at the most.
-  // Names of private networks below it may be the sender's.
+  // Names of private networks below it may be the sender's, unless an operator is known to write them.
   const firstNamed = hops.findIndex(({ by }) => isReceiver(by))
   const first = isSaid && firstNamed > 0 ? firstNamed : 0
   const firstForeign = hops.findIndex(
     (hop, i) =>
-      i >= first && (isForeign(hop, isReceiver) || (i > firstNamed && firstNamed >= 0 && isPrivateName(hop.by))),
+      i >= first &&
+      (isForeign(hop, isReceiver) ||
+        (i > firstNamed && firstNamed >= 0 && isPrivateName(hop.by) && !operatorOf(hop.by))),
   )
   const own = hops.slice(first, firstForeign < 0 ? hops.length : firstForeign)
   const below = (last: PlacedHop | undefined): number =>
@@ -219,7 +221,10 @@ function receiverOf(
   if (first) {
     if (first.host === '') return undefined
     const isReceiver = sameOrganization(first.host)
-    if (!hops.some((hop) => hop.place < first.place && isForeign(hop, isReceiver))) return isReceiver
+    const isBelow = hops.some((hop) => hop.place < first.place && isForeign(hop, isReceiver))
+    // Some write their results below the fields of the sender: then the host of the topmost line says who it was.
+    const isOfTop = hops[0]?.by === first.host && hops[0].address !== undefined && isPublic(hops[0].address)
+    if (!isBelow || isOfTop) return isReceiver
   }
   // The topmost line is that of the last host: if its operator takes mail there, or if that host checked SPF.
   const top = hops.find(({ by }) => by !== '' && !isInnerHost(by)) ?? hops.find(({ by }) => operatorOf(by))

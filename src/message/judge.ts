@@ -211,7 +211,7 @@ function judgeDkim(facts: Facts, state?: DomainState): Finding[] {
     if (isKnown)
       findings.push({
         ...found('message.dkim_not_aligned', { domains, author: author.domain }),
-        ...alignmentAdvice(domains, author.domain, dmarc),
+        ...alignmentAdvice(domains, author.domain, dmarc, facts.spf?.result),
       })
   }
   for (const { signature, domain } of dkim) {
@@ -243,7 +243,8 @@ function judgeDkim(facts: Facts, state?: DomainState): Finding[] {
 function alignmentAdvice(
   domains: readonly string[],
   author: string,
-  { because }: MessageDmarc,
+  { because, alignment }: Pick<MessageDmarc, 'because' | 'alignment'>,
+  spf?: string,
 ): Pick<Finding, 'repair'> {
   if (because?.id === 'message_dmarc.strict')
     return {
@@ -254,8 +255,9 @@ function alignmentAdvice(
   if (steps !== undefined)
     return { repair: `${provider!.name} signs with a domain of its own until DKIM is set up. ${steps}` }
   const service = domains.slice(0, 3).join(', ')
+  const isOurs = spf === 'pass' && alignment.spf === true
   return {
-    repair: `Set up DKIM for ${author} at the service that sends (${service}), so that it signs with d=${author}. If it does not send for you, the message is forged, and nothing has to be done.`,
+    repair: `Set up DKIM for ${author} at the service that sends (${service}), so that it signs with d=${author}.${isOurs ? '' : ' If it does not send for you, the message is forged, and nothing has to be done.'}`,
   }
 }
 

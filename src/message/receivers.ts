@@ -121,6 +121,25 @@ const OPERATORS: readonly Operator[] = [
     seen: SEEN,
   },
   {
+    name: 'QQ Mail',
+    hosts: ['qq.com'],
+    takes: /^new(?:mx|xmmx)[a-z0-9-]*\.qq\.com$/,
+    source: 'replies of its MX hosts name them; headers in public code: "(NewMx)", and results of mx.qq.com',
+    seen: SEEN,
+  },
+  {
+    name: 'mailbox.org',
+    hosts: ['mailbox.org', 'heinlein-hosting.de'],
+    source: `${ARCHIVES}, and tests of mail programs: mx1.mailbox.org takes mail of users, too`,
+    seen: SEEN,
+  },
+  {
+    name: 'Libero',
+    hosts: ['libero.it', 'italiaonline.it', 'iol.local'],
+    source: `${ARCHIVES}: smtp-16.iol.local takes mail of users, too, and sends it as smtp-16.italiaonline.it`,
+    seen: SEEN,
+  },
+  {
     name: 'Cloudflare Email Routing',
     hosts: ['cloudflare-email.net', 'cloudflare-email.com', 'mx.cloudflare.net', 'email.cloudflare.net'],
     takes: /^cloudflare-email\.net$/,

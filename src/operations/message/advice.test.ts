@@ -94,6 +94,16 @@ const CASES: readonly Case[] = [
     ],
   },
   {
+    name: 'the key at a name that has the domain twice',
+    text: by({ domain: 'a-shop.com', selector: 'q7' }),
+    input: OWN,
+    zone: {
+      ...Object.fromEntries(Object.entries(ZONE).filter(([name]) => name !== 'a._domainkey.a-shop.com')),
+      'q7._domainkey.a-shop.com.a-shop.com': { TXT: [LAB_KEY] },
+    },
+    repair: ['message.dkim_failed', /^Step \d of the plan of a-shop\.com: .*q7\._domainkey\.a-shop\.com\.a-shop\.com/],
+  },
+  {
     name: 'a key that was revoked, the only one',
     text: by({ domain: 'a-shop.com', selector: 'q7' }),
     input: OWN,
@@ -172,6 +182,13 @@ const CASES: readonly Case[] = [
       'message.dkim_not_aligned',
       /signs with d=a-shop\.com\. If it does not send for you, the message is forged/,
     ],
+  },
+  {
+    name: 'a service that signs for itself, with our envelope that SPF lets pass: it is not forged',
+    text: by({ domain: 'esp-house.net' }),
+    input: { ...ESP, mail_from: 'b@bounce.a-shop.com' },
+    zone: { ...ZONE, 'bounce.a-shop.com': { TXT: ['v=spf1 include:esp-house.net -all'] } },
+    repair: ['message.dkim_not_aligned', /signs with d=a-shop\.com\.$/],
   },
   {
     name: 'the default signature of SendGrid',

@@ -243,7 +243,8 @@ function faultOf({ findings, plan, domain }: CheckAnswer, ids: RegExp, name = ''
   return {
     detail: `${title}. ${detail}`,
     ...(words !== '' && { repair: words }),
-    ...(place !== undefined && { step: place }),
+    // The step names the record; only the finding says that its name is wrong.
+    ...(place !== undefined && { step: first.id === 'dkim.doubled_name' ? `${place} ${detail}` : place }),
     ...(fix && { fix }),
   }
 }
