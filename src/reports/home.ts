@@ -126,8 +126,9 @@ export function homeOf(source: SourceSum, spf: SpfMatch | undefined, facts: Send
     return { ...stranger, id: `signer:${name}`, name, because: `a verified signature of ${foreign.domain}` }
   }
   if (isForeignPath) {
-    const name = organizationOf(path)
-    return { ...stranger, id: `path:${name}`, name, because: `its return path at ${path} passes SPF` }
+    const zone = organizationOf(path)
+    const name = byPath ? `${byPath.name} (${zone})` : zone
+    return { ...stranger, id: `path:${zone}`, name, because: `its return path at ${path} passes SPF` }
   }
   if (host !== undefined && !(owner && 'rentedFrom' in owner)) {
     const zone = organizationOf(host)

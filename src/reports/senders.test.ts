@@ -106,6 +106,12 @@ describe('a sender is named by the strongest evidence', () => {
       {},
       'crm.example: unknown',
     ],
+    [
+      '… of a web host: so have its other customers',
+      [{ envelope_from: 'www8.your-server.de', spf_domain: 'www8.your-server.de', spf_result: 'pass' }],
+      {},
+      'Hetzner (your-server.de): unknown',
+    ],
     ["a stranger's host", [{}], { hostOf: () => 'dsl-1.isp.example.net' }, 'example.net: unknown'],
     ['a mailbox provider of everybody', [{}], { hostOf: () => 'mout.gmx.net' }, 'GMX and WEB.DE (gmx.net): unknown'],
     [
