@@ -152,9 +152,10 @@ async function upload(parts: Parts, visit: Visit): Promise<PageAnswer> {
       const given = await parts.execute(parts.operation('reports import'), {}, { ...visit.by, upload: sent })
       const answer = ownAnswer(reportsImportAnswer, given.answer)
       const [first, ...blocks] = reportsImportDocument(answer, parts.version).blocks
-      const came = first?.kind === 'conclusion' ? `${first.conclusion.subject}: ${first.conclusion.words}` : ''
+      const told = first?.kind === 'conclusion' ? first.conclusion : undefined
+      const notes = (told?.notes ?? []).map((line) => ({ kind: 'text', line }) as const)
       const about = [...new Set(answer.reports.map((one) => one.domain))].slice(0, MAX_LINKS)
-      results.push(html`<h3>${name}</h3><p>${came}</p>${rendered(htmlBlocks(blocks))}
+      results.push(html`<h3>${name}</h3><p>${told?.subject}: ${told?.words}</p>${rendered(htmlBlocks([...notes, ...blocks]))}
 ${about.length > 0 && html`<p>${about.map((one) => html`<a class="button second" href="${reportsPath(one)}">Who sends as ${one}</a> `)}</p>`}`)
     } catch (error) {
       if (!(error instanceof AppError)) throw error

@@ -151,6 +151,9 @@ class Importing {
     const messages: Input[] = []
     const waiting: Batch[] = []
     const spent = this.#spent
+    const before = this.#told
+    const otherBefore = this.#otherIs
+    this.#otherIs = undefined
     let isCut = false
     try {
       isCut = await this.#inLane(input, spent, WAITING, async (batch) => {
@@ -173,7 +176,17 @@ class Importing {
       }
     }
     await this.close()
+    // A message of an mbox that is no report can be found again; of a single one the caller tells it.
+    const isNothing = input.depth > 0 && messages.length === 0 && this.#told === before
+    if (isNothing && this.#request.way === 'file')
+      this.#refuse(input.name, this.#otherIs ? new AppError('bad_report', this.#otherIs) : reportError('none'))
+    this.#otherIs = otherBefore ?? this.#otherIs
     return messages
+  }
+
+  /** Number of items of which the answer tells. */
+  get #told(): number {
+    return this.#reports.length + this.#refused.length + this.#failureReports
   }
 
   /** Leaves no rows of a report behind that was not read to its end. */
@@ -324,8 +337,8 @@ class Importing {
 
 const isAboutTheFile = ({ code }: AppError): boolean => code === 'bad_report' || code === 'payload_too_large'
 
-const imported = (report: NewReport, { id, duplicate, messages, foreignRows }: Stored): ImportedReport => {
-  const { kind, domain, organization, reportId, beginMs, endMs, authenticated, counts } = report
+const imported = (report: NewReport, { id, duplicate, counts, messages, foreignRows }: Stored): ImportedReport => {
+  const { kind, domain, organization, reportId, beginMs, endMs, authenticated } = report
   return {
     ...{ id, kind, domain, organization, reportId, beginMs, endMs, messages, duplicate, foreignRows },
     ...{ authenticated, counts },

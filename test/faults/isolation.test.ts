@@ -432,7 +432,7 @@ describe('the reports of a file', () => {
         add: async () => {},
         commit: async ({ id, domain, messages }) => {
           stored.push(domain)
-          return { id, duplicate: false, differs: false, messages, foreignRows: 0 }
+          return { id, duplicate: false, differs: false, counts: true, messages, foreignRows: 0 }
         },
         abort: async () => {},
       }),

@@ -160,6 +160,30 @@ describe('a report over HTTP', () => {
     const answer = await post(payload)
     expect([answer.status, answer.body.code]).toEqual([status, code])
   })
+  it('in an mbox is told beside a failure report and what is no report', async () => {
+    const single = 'From: a@b.example\r\n\r\n'
+    const feedback = 'Content-Type: message/feedback-report\r\n\r\nFeedback-Type: auth-failure\r\n'
+    const told = await post(
+      [
+        `${single}At noon?\r\n`,
+        `${single}${report({ domain: 'mbox.example' })}\r\n`,
+        `From: a@b.example\r\n${feedback}`,
+      ]
+        .map((message) => `From a@b\n${message}\n`)
+        .join(''),
+    )
+    expect(told).toMatchObject({
+      status: 200,
+      body: { reports: [{ messages: 100 }], refused: [{ name: 'body#1', code: 'bad_report' }], failure_reports: 1 },
+    })
+  })
+  it('that counts and comes again without proof is a duplicate, and not kept apart', async () => {
+    const about = { domain: 'again.example', email: 'a@google.com' }
+    expect((await post(report(about))).body.reports[0]).not.toHaveProperty('note')
+    const { body } = await post(`From: a@c.example\r\nContent-Type: text/xml\r\n\r\n${report(about)}`)
+    expect(body.reports[0]).toMatchObject({ duplicate: true, authenticated: false })
+    expect(body.reports[0]).not.toHaveProperty('note')
+  })
   it('of 1970 is too old, and that is an answer', async () => {
     const { status, body } = await post(aggregateReport({ domain: 'a.example', begin: 1_000 }))
     expect(status).toBe(200)

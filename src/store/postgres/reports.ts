@@ -31,6 +31,8 @@ export type Stored = {
   readonly id: string
   readonly duplicate: boolean
   readonly differs: boolean
+  /** Whether the report that is stored counts: of a duplicate the first one. */
+  readonly counts: boolean
   /** Messages of the rows that are about its domain or a name below it. */
   readonly messages: number
   /** Rows about other domains: they are not stored. */
@@ -226,6 +228,7 @@ async function keep(
       id: first.id,
       duplicate: true,
       differs,
+      counts: first.counts,
       messages: first.messages,
       foreignRows: first.foreign_rows,
     }
@@ -250,7 +253,7 @@ async function keep(
     ],
   )
   if (octets === 0)
-    return { id: report.id, duplicate: false, differs: false, messages: report.messages, foreignRows: 0 }
+    return { id: report.id, duplicate: false, differs: false, counts, messages: report.messages, foreignRows: 0 }
   if (lines !== 'staged') {
     await client.query(STAGING[kind])
     await copy(client, 'staged_rows', lines)
@@ -263,7 +266,7 @@ async function keep(
     'UPDATE mailsonde.reports SET octets = octets + $2, messages = $3, foreign_rows = $4 WHERE number = $1',
     [number, kept.octets, messages, foreignRows],
   )
-  return { id: report.id, duplicate: false, differs: false, messages, foreignRows }
+  return { id: report.id, duplicate: false, differs: false, counts, messages, foreignRows }
 }
 
 /** Taken exclusively by the sweep, which removes sources without rows. */
