@@ -159,6 +159,8 @@ it.each<[string, string]>([
   ['example.org mail is handled by 10 mail.example.org.', 'example.org'],
   ['example.org\tMX preference = 10, mail exchanger = mail.example.org', 'example.org'],
   ['Non-authoritative answer:\nName:\texample.org\nAddress: 192.0.2.1', 'example.org'],
+  ['example.org. IN MX 10 a.example.\nexample.org. IN TXT "x"', 'example.org'],
+  ['a.example. IN MX 10 m.example.\nb.example. IN MX 10 m.example.', '! several domains are given (2)'],
   ['example dot org', 'example.org'],
   ['example.org (the old one)', 'example.org'],
   ['example.org – ours', 'example.org'],

@@ -433,8 +433,11 @@ const RECORD_LINE =
   /^(?:;;[^\n]*\n)*;?\s*([^\s;]{1,255})\s+(?:(?:\d{1,10}[smhdw]?\s+)?(?:IN\s+)?(?:A|AAAA|CAA|CNAME|DNSKEY|DS|MX|NS|PTR|SOA|SPF|SRV|TLSA|TXT)(?:\s|$)|(?:mail is handled by|has (?:IPv6 )?address|is an alias for|name server|descriptive text)\s|(?:mail exchanger|nameserver|text|canonical name|internet address)\s*=|Address(?:es)?:)/
 const ofRecord: Step = (text) => {
   const name = RECORD_LINE.exec(text)?.[1]
-  return name === undefined ? undefined : { value: name, taken: ['text'] }
+  return name === undefined || recordNames(text).size > 1 ? undefined : { value: name, taken: ['text'] }
 }
+/** The names of the records of a text, one a line. */
+const recordNames = (text: string): ReadonlySet<string> =>
+  new Set(text.split(/[\r\n]+/).flatMap((line) => RECORD_LINE.exec(line)?.[1]?.replace(/\.$/, '').toLowerCase() ?? []))
 
 /** `example dot org`. */
 const spoken: Step = (text) =>
@@ -483,6 +486,8 @@ export function readDomain(text: string): Parsed<Pasted<PastedDomain>> {
     })
   }
   if (RECORD_VALUE.test(text)) return problem(domainProblem('record', { text }))
+  const { size: count } = recordNames(text)
+  if (count > 1) return problem(domainProblem('several', { count }))
   return problem(domainFault(value) ?? domain.problem)
 }
 const RECORD_VALUE = /^["'(\s]*v\s*=\s*(?:spf|dmarc|dkim|sts|tlsrpt|bimi)v?\d\b/i
@@ -549,15 +554,17 @@ const unreversed: Step = (text) => {
   return { value: v4 === undefined ? parts.join('').match(/.{4}/g)!.join(':') : parts.join('.'), taken: ['label'] }
 }
 
-/** The addresses among the words of a text; none where one of the words is a network or a range. */
+/** The addresses among the words of a text; none where it or one of them is a network or a range. */
 function ipsIn(text: string): readonly string[] {
+  if (isNetworkOrRange(text)) return []
   const words = text.split(/[\s()[\]{}<>=,;|"']+/)
   const found = words.filter((word) => isIpAddress(word))
   return found.length > 0 && words.some((word) => !isIpAddress(word) && isNetworkOrRange(word)) ? [] : found
 }
 
-/** The one address of a text: `mail.example.org [192.0.2.1]`, `mail.example.org. 300 IN A 192.0.2.1`. */
+/** The one address of a line: `mail.example.org [192.0.2.1]`, `mail.example.org. 300 IN A 192.0.2.1`. */
 const inText: Step = (text) => {
+  if (/[\r\n]/.test(text)) return undefined
   const [address, ...others] = ipsIn(text)
   return address === undefined || address === text || others.length > 0
     ? undefined
