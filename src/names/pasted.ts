@@ -167,7 +167,7 @@ const withoutFormula: Step = (text) => {
 
 /** The address of a link: `mailto:joe@example.org?subject=Hi`, also within Markdown or HTML. */
 const linked: Step = (text) => {
-  const link = /(?:^|[\s[(<"'=])mailto:(?:\/\/)?([^"'?<>()[\]|\s]+)/i.exec(text)?.[1]
+  const link = /(?:^|[\s[(<"'=|])mailto:(?:\/\/)?([^"'?<>()[\]|\s]+)/i.exec(text)?.[1]
   if (link !== undefined) {
     const value = unescaped(link)
     if (value.includes('@')) return { value, taken: [/^mailto:/i.test(text) ? 'mailto' : 'markup'] }
@@ -199,6 +199,15 @@ const bracketed: Step = (text) => {
 const uncommented: Step = (text) => {
   const address = /^([^\s()]+@[^\s()@]+)(?:\s*\([^()@]*\)|\s+(?:#|\/\/|--?\s|[–—]\s|\p{Lu})[^@]*)$/u.exec(text)?.[1]
   return address === undefined ? undefined : { value: address, taken: ['name'] }
+}
+
+/** The value of a line of a log: `level=info to=joe@example.org id=1`. */
+const logged: Step = (text) => {
+  const address =
+    /^[^@]*(?:^|\s)(?:to|rcpt|recipient|e?mail|user|addr|address)=["<]?([^\s"<>,;@]+@[^\s"<>,;@]+)[^@]*$/i.exec(
+      text,
+    )?.[1]
+  return address === undefined || !/\s/.test(text) ? undefined : { value: address, taken: ['text'] }
 }
 
 /** Numbers and bullets of a list: `1. joe@example.org`, `- joe@example.org`. */
@@ -274,6 +283,7 @@ const ADDRESS_STEPS: readonly Step[] = [
   withoutEscapes,
   withoutWords,
   unstamped,
+  logged,
   unlisted,
   linked,
   withoutTags,
@@ -314,13 +324,13 @@ export function addressesIn(text: string): readonly Pasted<string>[] {
 
 /** The addresses of a text that has each in quotes and other text beside them: rows of SQL, lists of programs. */
 function quotedIn(text: string): readonly string[] {
-  if (isMarkup(text) || !/[([\])]/.test(text)) return []
+  if (isMarkup(text) || !/[([{}\])]/.test(text)) return []
   const quoted = [...text.matchAll(/(['"])([^\s'"@<>]{1,128}@[^\s'"@<>]{1,255})\1/g)].map((found) => found[2]!)
   return quoted.length === text.split('@').length - 1 ? quoted : []
 }
 
 /** A formula or a link repeats its address. */
-const isMarkup = (text: string): boolean => /^=|^\[[^\]]*\]\(mailto:|<a\s/i.test(text)
+const isMarkup = (text: string): boolean => /^=|^\[[^\]]*\]\(mailto:|\[[^\]]*\|mailto:|<a\s/i.test(text)
 
 const isAddress = (text: string): boolean => parseEmail(text).ok
 
@@ -365,7 +375,7 @@ function separated(text: string): readonly string[] {
   return parts
 }
 
-const SEPARATOR = /:::|[;,|\r\n/]|\s(?:and|or|und|oder|et|ou|y|e|&)\s/iy
+const SEPARATOR = /:::|[;,|\r\n/，；،؛、]|\s(?:and|or|und|oder|et|ou|y|e|&)\s/iy
 
 /** The separator behind an address that begins here. */
 function separatorAt(text: string, at: number): string | undefined {

@@ -29,7 +29,8 @@ const MAX_NAME = 1_024
 const MAX_HEADER = 64 * 1024
 /** Number of characters used to detect the delimiter. */
 const DELIMITER_SAMPLE = 16_384
-const DELIMITERS = [',', ';', '\t', '|'] as const
+/** Those of East Asian and Arabic text, too. */
+const DELIMITERS = [',', ';', '\t', '|', '，', '；', '،', '؛'] as const
 
 /** The layout of a CSV list, detected in its first part and used for the following parts. */
 export type CsvLayout = {
@@ -278,6 +279,13 @@ function wholeLines(start: string): readonly string[] {
   return whole.filter((line) => line.trim() !== '' && !RULE.test(line)).slice(0, 20)
 }
 
+/** Whether a text is one line of addresses and nothing else: as a table it would be one address. */
+function isOneLine(start: string): boolean {
+  const [line = '', ...others] = wholeLines(start)
+  const cells = line.split(/[,;]/).filter((cell) => cell.trim() !== '')
+  return others.length === 0 && cells.length > 1 && cells.every((cell) => looksLike('verify', cell))
+}
+
 const JSON_LIST = /^\s*\{\s*"[^"\n]{0,200}"\s*:\s*\[/
 const JSON_ARRAY = /^\s*\[\s*["{]/
 const JSON_LINES = /^\s*\{\s*"(?!items"\s*:)[^"\n]{0,200}"\s*:[^\n]*\}[ \t]*(?:\r?\n|$)/
@@ -298,7 +306,8 @@ export async function formatOfText(
   if (JSON_LIST.test(start) || (JSON_ARRAY.test(start) && isJson(start))) return { format: 'json', titles: 0, whole }
   if (kind === 'verify' && ENTRIES.test(start)) return { format: 'entries', titles: 0, whole }
   if (kind === 'verify' && SQL.test(start)) return { format: 'sql', titles: 0, whole }
-  if (declared === 'csv' || (kind === 'verify' && isTable(start))) return { format: 'csv', titles: 0, whole }
+  const isCsv = declared === 'csv' && !(kind === 'verify' && isOneLine(start))
+  if (isCsv || (kind === 'verify' && isTable(start))) return { format: 'csv', titles: 0, whole }
   return { format: 'text', titles: titleLines(kind, start.split(/\r\n|\r|\n/)), whole }
 }
 

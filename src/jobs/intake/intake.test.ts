@@ -618,6 +618,34 @@ describe('other kinds', () => {
   })
 })
 
+it.each<[string, string, string[]]>([
+  [
+    'one line of addresses',
+    'a@a.example,b@a.example;c@a.example;',
+    ['1.1 a@a.example', '1.2 b@a.example', '1.3 c@a.example'],
+  ],
+  [
+    'delimiters of East Asian text',
+    '姓名，邮箱\n王，a@a.example\n李，b＠a.example',
+    ['2 a@a.example', '3 b@a.example'],
+  ],
+  ['delimiters of Arabic text', 'الاسم؛البريد\nليلى؛a@a.example', ['2 a@a.example']],
+  [
+    'dictionaries of a program',
+    "{'n': 1, 'mail': 'a@a.example'}\n{'n': 2, 'mail': 'b@a.example'}",
+    ['1 a@a.example', '2 b@a.example'],
+  ],
+  [
+    'a log of keys and values',
+    'level=info to=a@a.example id=1\nlevel=info to=b@a.example id=2',
+    ['1 a@a.example', '2 b@a.example'],
+  ],
+  ['links of a wiki', '|Ann|[a@a.example|mailto:a@a.example]|', ['1 a@a.example']],
+])('reads %s, as CSV and as text', async (_, list, rows) => {
+  for (const contentType of ['text/csv', 'text/plain'])
+    expect([contentType, ...short(await read(list, { contentType }))]).toEqual([contentType, ...rows])
+})
+
 it('names of columns that blanks part are passed over', async () => {
   const list = 'NAME              MAIL                       CITY\nAnn Ode           ann@a.example              Hull\n'
   expect(short(await read(list, { contentType: 'text/plain' }))).toEqual(['2 ann@a.example'])
