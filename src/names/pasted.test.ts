@@ -63,6 +63,7 @@ it.each<[string, string]>([
   ['Joe Doe - joe@example.org', 'joe@example.org'],
   ['Joe, joe@example.org', 'joe@example.org'],
   ['Joe Doe joe@example.org', 'joe@example.org'],
+  ['"Joe" joe@example.org', 'joe@example.org'],
   ['Joe Doe ........ joe@example.org', 'joe@example.org'],
   ['Joe   joe@example.org   Ulm', 'joe@example.org'],
   ['Joe news@example.org', '! the local part contains a blank'],

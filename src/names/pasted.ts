@@ -220,7 +220,7 @@ const unlisted: Step = (text) => {
 const behindName: Step = (text) => {
   const address =
     /^[^@]{1,200}\s(?:[-–—]|[.·_]{2,80})\s+([^\s@]+@[^\s@]+)$/.exec(text)?.[1] ??
-    /^(?:\p{Lu}[\p{L}.'-]{0,60}\s+){2,4}([^\s@]+@[^\s@]+)$/u.exec(text)?.[1]
+    /^(?:(?:\p{Lu}[\p{L}.'-]{0,60}\s+){2,4}|"[^"@]{1,200}"\s+)([^\s@]+@[^\s@]+)$/u.exec(text)?.[1]
   return address === undefined ? undefined : { value: address, taken: ['name'] }
 }
 

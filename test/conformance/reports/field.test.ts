@@ -38,7 +38,14 @@ async function imported(path: string) {
       add: async () => {},
       commit: async (report: NewReport) => {
         reports.push(report)
-        return { id: report.id, duplicate: false, differs: false, counts: true, messages: report.messages, foreignRows: 0 }
+        return {
+          id: report.id,
+          duplicate: false,
+          differs: false,
+          counts: true,
+          messages: report.messages,
+          foreignRows: 0,
+        }
       },
       abort: async () => {},
     }),
