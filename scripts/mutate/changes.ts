@@ -1,25 +1,54 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sequence } from '../../src/checks/repeatable.ts'
 
-/** One small change of a file: what stood at an offset, and what is written there. */
-export type Change = { readonly file: string; readonly at: number; readonly was: string; readonly now: string }
-
-/** `count` changes in the files of a module (src/dnsbl) below `root`; the same seed makes the same changes. */
-export function changesIn(root: string, module: string, { count, seed }: { count: number; seed: number }): Change[] {
-  const all = filesOf(root, module).flatMap((file) => changesOf(file, readFileSync(join(root, file), 'utf8')))
-  const next = sequence(seed)
-  return Array.from({ length: Math.min(count, all.length) }, () => all.splice(Math.floor(next() * all.length), 1)[0]!)
+/** One small change of a file: what stood at an offset, on a line, and what is written there. */
+export type Change = {
+  readonly file: string
+  readonly at: number
+  readonly line: number
+  readonly was: string
+  readonly now: string
 }
 
-/** Words, examples and tables of data are held by other tests. */
-const filesOf = (root: string, module: string): readonly string[] =>
-  readdirSync(join(root, module), { recursive: true, encoding: 'utf8' })
+/** The module of a file below src or test: the folder below these. */
+export const moduleOf = (file: string): string => /^(?:src|test)\/([^/]+)\//.exec(file)?.[1] ?? ''
+
+/**
+ * `count` changes of the code below `root`, of each module by its lines. The same seed makes the same changes, those of
+ * a file whatever happens to others.
+ */
+export function changesIn(root: string, { count, seed }: { count: number; seed: string }): Change[] {
+  const sources = filesOf(root).map((file) => ({ file, source: readFileSync(join(root, file), 'utf8') }))
+  const lines = new Map<string, number>()
+  for (const { file, source } of sources)
+    lines.set(moduleOf(file), (lines.get(moduleOf(file)) ?? 0) + source.split('\n').length)
+  const each = [...lines.values()].reduce((sum, n) => sum + n, 0) / count
+  const changes = sources.flatMap(({ file, source }) => changesOf(file, source))
+  const rank = ({ file, at, was }: Change, source: string): string =>
+    createHash('sha256')
+      .update([seed, file, was, source.slice(Math.max(0, at - 40), at + 40)].join('\n'))
+      .digest('hex')
+  const texts = new Map(sources.map(({ file, source }) => [file, source]))
+  const ranked = changes
+    .map((change) => ({ change, at: rank(change, texts.get(change.file)!) }))
+    .sort((a, b) => (a.at < b.at ? -1 : 1))
+    .map(({ change }) => change)
+  return [...lines].flatMap(([name, n]) =>
+    ranked.filter(({ file }) => moduleOf(file) === name).slice(0, Math.round(n / each)),
+  )
+}
+
+/** Words, examples and tables of data are held by other tests; what runs in browsers alone by those on real servers. */
+const filesOf = (root: string): readonly string[] =>
+  readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter(
       (file) =>
-        file.endsWith('.ts') && !file.endsWith('.test.ts') && !/table-|findings\.ts|examples|zones\.ts/.test(file),
+        file.endsWith('.ts') &&
+        !file.endsWith('.test.ts') &&
+        !/table-|findings\.ts|examples|zones\.ts|pages\/islands|client\/operations\.ts/.test(file),
     )
-    .map((file) => join(module, file))
+    .map((file) => join('src', file))
     .sort()
 
 const SWAPS: readonly (readonly [RegExp, (found: string) => string])[] = [
@@ -54,6 +83,12 @@ function changesOf(file: string, source: string): readonly Change[] {
     .replace(/^ +readonly [^\n]*/gm, blank)
     .replace(/\bexamples?: (?:\{[^}]*\}|[^,\n]*)/g, blank)
   return SWAPS.flatMap(([pattern, other]) =>
-    [...code.matchAll(pattern)].map((found) => ({ file, at: found.index, was: found[0], now: other(found[0]) })),
+    [...code.matchAll(pattern)].map((found) => ({
+      file,
+      at: found.index,
+      line: code.slice(0, found.index).split('\n').length,
+      was: found[0],
+      now: other(found[0]),
+    })),
   ).filter(({ was, now }) => was !== now)
 }

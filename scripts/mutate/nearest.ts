@@ -1,19 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { moduleOf } from './changes.ts'
+
+/** So many test files of other modules are tried for a file. */
+const OTHERS = 12
 
 /**
- * For a file below `root`: the test files of `places` (folders or files) that import it, however far, nearest first. A
- * test beside the file is nearer than all others.
+ * The tests to try for a file below `root`, nearest first: those beside it, those of its module that import it, however
+ * far, and the nearest of others. `places` (folders or files) stand in place of these rules.
  */
-type Nearest = (file: string, places: readonly string[]) => readonly string[]
-
-/** Reads what imports what below `root`, once. */
-export function nearestTests(root: string): Nearest {
+export function nearestTests(root: string, places?: readonly string[]): (file: string) => readonly string[] {
   const importers = new Map<string, string[]>()
+  const tests: string[] = []
   for (const folder of ['src', 'test', 'scripts'])
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
-      if (!name.endsWith('.ts')) continue
       const file = join(folder, name)
+      if (!name.endsWith('.ts') || file.startsWith('test/real/')) continue
+      if (name.endsWith('.test.ts')) tests.push(file)
       for (const [, path] of readFileSync(join(root, file), 'utf8').matchAll(
         /(?:from|import|import\() ?'(\.[^']+)'/g,
       )) {
@@ -21,15 +24,17 @@ export function nearestTests(root: string): Nearest {
         importers.set(target, [...(importers.get(target) ?? []), file])
       }
     }
-  return (file, places) => {
+  return (file) => {
     const far = new Map([[file, 0]])
     for (const [at, steps] of far)
       for (const from of importers.get(at) ?? []) if (!far.has(from)) far.set(from, steps + 1)
-    const rank = (test: string): number => (dirname(test) === dirname(file) ? 0 : 100) + far.get(test)!
-    return [...far.keys()]
-      .filter(
-        (test) => test.endsWith('.test.ts') && places.some((place) => test === place || test.startsWith(`${place}/`)),
-      )
-      .sort((a, b) => rank(a) - rank(b))
+    const isBeside = (test: string): boolean => dirname(test) === dirname(file)
+    const rank = (test: string): number => (isBeside(test) ? 0 : 100) + (far.get(test) ?? 99)
+    const reached = tests
+      .filter((test) => far.has(test) || isBeside(test))
+      .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    if (places) return reached.filter((test) => places.some((one) => test === one || test.startsWith(`${one}/`)))
+    const isOwn = (test: string): boolean => moduleOf(test) === moduleOf(file)
+    return [...reached.filter(isOwn), ...reached.filter((test) => !isOwn(test)).slice(0, OTHERS)]
   }
 }

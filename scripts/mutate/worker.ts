@@ -3,17 +3,13 @@ import { createVitest, type TestModule, type TestSpecification } from 'vitest/no
 
 /** What the worker is told to run: the tests in their order, after `file` was changed. */
 type Told = { readonly file: string; readonly tests: readonly string[] }
-/**
- * What became of it: the tests that failed first, none where all hold; and the time of each file that ran to its end.
- */
-export type Outcome = {
-  readonly failed: readonly string[]
-  readonly took: readonly (readonly [file: string, ms: number])[]
-}
+/** The first test file that failed, and which of its tests. */
+export type Outcome = { readonly test: string; readonly problem: string }
 
 /**
  * `node worker.ts ROOT`: one vitest that stays, so that only what changed is read anew. For each message {@link Told}
- * it runs the tests in their order in one process, ends at the first that fails, and answers {@link Outcome}.
+ * it runs the tests in their order in one process, ends at the first that fails, and answers with its {@link Outcome},
+ * if any.
  */
 const root = process.argv[2]!
 let order: readonly string[] = []
@@ -48,21 +44,14 @@ process.on('message', async ({ file, tests }: Told) => {
   vitest.invalidateFile(join(root, file))
   ended = []
   const { unhandledErrors } = await vitest.runTestSpecifications(specs, false)
-  const failed = ended
-    .filter((module) => module.state() === 'failed')
-    .map(
-      (module) => `${module.relativeModuleId}: ${[...module.children.allTests('failed')][0]?.fullName ?? 'as a whole'}`,
-    )
-  if (unhandledErrors.length > 0)
-    failed.push(
-      `an error that nobody handled: ${(unhandledErrors[0] as { readonly message?: string }).message ?? 'without words'}`,
-    )
-  vitest.invalidateFile(join(root, file)) // which is now written back
-  const took = ended.map((module) => {
-    const { collectDuration, duration } = module.diagnostic()
-    return [module.relativeModuleId, collectDuration + duration] as const
-  })
-  process.send!({ failed, took } satisfies Outcome)
+  vitest.invalidateFile(join(root, file)) // which may now be written back
+  const failed = ended.find((module) => module.state() === 'failed')
+  const [error] = unhandledErrors as readonly { readonly message?: string }[]
+  const problem = error
+    ? `nobody handled: ${error.message}`
+    : [...(failed?.children.allTests('failed') ?? [])][0]?.fullName
+  const test = (failed ?? ended.at(-1))?.relativeModuleId ?? tests[0]!
+  process.send!(failed || error ? { outcome: { test, problem: problem ?? 'as a whole' } satisfies Outcome } : {})
 })
 process.on('disconnect', () => process.exit())
 process.send!('ready')
