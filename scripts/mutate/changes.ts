@@ -16,7 +16,7 @@ export const moduleOf = (file: string): string => /^(?:src|test)\/([^/]+)\//.exe
 
 /**
  * `count` changes of the code below `root`, of each module by its lines. The same seed makes the same changes, those of
- * a file whatever happens to others.
+ * a file whatever happens to others. They come in an order of chance, so that the first of them are a sample, too.
  */
 export function changesIn(root: string, { count, seed }: { count: number; seed: string }): Change[] {
   const sources = filesOf(root).map((file) => ({ file, source: readFileSync(join(root, file), 'utf8') }))
@@ -34,9 +34,12 @@ export function changesIn(root: string, { count, seed }: { count: number; seed: 
     .map((change) => ({ change, at: rank(change, texts.get(change.file)!) }))
     .sort((a, b) => (a.at < b.at ? -1 : 1))
     .map(({ change }) => change)
-  return [...lines].flatMap(([name, n]) =>
-    ranked.filter(({ file }) => moduleOf(file) === name).slice(0, Math.round(n / each)),
-  )
+  const left = new Map([...lines].map(([name, n]) => [name, Math.round(n / each)]))
+  return ranked.filter(({ file }) => {
+    const n = left.get(moduleOf(file))!
+    left.set(moduleOf(file), n - 1)
+    return n > 0
+  })
 }
 
 /** Words, examples and tables of data are held by other tests; what runs in browsers alone by those on real servers. */
