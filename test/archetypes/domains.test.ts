@@ -1,5 +1,5 @@
 import { type DomainCase, domains, questionOf } from './cases.ts'
-import { serviceFor, zoneOf } from './lab.ts'
+import { late, serviceFor, worldOf, zoneOf } from './lab.ts'
 import { adviceFaults, brokenPlan, type PlannedAnswer } from './plan-rules.ts'
 import { steepFixes } from './policies.ts'
 import { broken, type ShownAnswer } from './rules.ts'
@@ -11,7 +11,7 @@ const { cases, ...shared } = domains()
 
 /** The answer about a case; or the status, where the service refuses. */
 async function ask(row: DomainCase, domain = row.ask ?? row.domain): Promise<(ShownAnswer & PlannedAnswer) | number> {
-  const get = serviceFor(row, shared)
+  const get = serviceFor(row, shared, late(worldOf(row, shared), row))
   const { format: _format, ...question } = questionOf(row, domain)
   const query = row.path === undefined ? { plan: 'true', ...question } : question
   const { status, body } = await get(row.path ?? '/v1/check', query)

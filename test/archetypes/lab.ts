@@ -36,10 +36,13 @@ export async function answerOf(get: Get, path: string, query: Readonly<Record<st
   return body
 }
 
-/** The world of a case: DNS from its zone, HTTPS from its policies, SMTP from its mail hosts. */
+/**
+ * The world of a case: DNS from its zone, HTTPS from its policies, SMTP from its mail hosts. All answers come at once;
+ * {@link late} has those that the case writes as late.
+ */
 export function worldOf(row: DomainCase, shared: Shared): World {
   const zone = zoneOf(row, shared)
-  const resolve = late(signed(labDns(labZone(zone)).resolve, row.secure ?? []), zone)
+  const resolve = signed(labDns(labZone(zone)).resolve, row.secure ?? [])
   const askServer: AskServer = async (_server, name, type, signal) => ({
     ...(await resolve(name, type, signal)),
     authoritative: true,
@@ -55,10 +58,15 @@ const inCase: Execute = Object.assign((...asked: Parameters<Execute>) => answeri
 })
 const service = once(() => labApp(labWorld(), { execute: inCase }))
 
+/** Parts that keep nothing of a check, and take longer to make than one. */
+const heavy = once(() => {
+  const { verifier, verifiedSelectors } = labDeps(labWorld())
+  return { verifier, verifiedSelectors }
+})
+
 /** The HTTP service in the world of a case. */
-export function serviceFor(row: DomainCase, shared: Shared): Get {
-  const world = worldOf(row, shared)
-  const execute = labExecutor(world, labDeps(world))
+export function serviceFor(row: DomainCase, shared: Shared, world = worldOf(row, shared)): Get {
+  const execute = labExecutor(world, labDeps(world, heavy()))
   return async (url, query) => {
     const app = await service()
     const response = await answering.run(execute, () => app.inject({ url, query }).then((given) => given))
@@ -98,14 +106,22 @@ function labNode(node: WrittenNode): unknown {
 const isAnswered = (fault: unknown): boolean => fault === 'TC' || delayOf(fault) > 0
 const delayOf = (fault: unknown): number => Number(/^delay=(\d+)$/.exec(String(fault))?.[1] ?? 0)
 
-/** A resolver whose answers come late where the zone says so. */
-const late =
-  (resolve: Resolve, zone: WrittenZone): Resolve =>
-  async (asked, type, signal, options) => {
-    const delay = delayOf(zone[asked.toLowerCase()]?.[`!${type}`])
+/** The world with answers that come late, by the real clock, where the zone of the case says so. */
+export function late(world: World, { zone = {} }: DomainCase): World {
+  const inTime = async (name: string, type: string): Promise<void> => {
+    const delay = delayOf(zone[name.toLowerCase()]?.[`!${type}`])
     if (delay > 0) await wait(delay)
-    return resolve(asked, type, signal, options)
   }
+  const resolve: Resolve = async (name, type, signal, options) => {
+    await inTime(name, type)
+    return world.resolve(name, type, signal, options)
+  }
+  const askServer: AskServer = async (server, name, type, signal, options) => {
+    await inTime(name, type)
+    return world.askServer(server, name, type, signal, options)
+  }
+  return { ...world, resolve, askServer }
+}
 
 const readAll = (type: string, records: readonly WrittenRecord[] | string): unknown => {
   if (typeof records === 'string') throw new TypeError(`${type} is "${records}" and no list`)

@@ -37,13 +37,13 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
   const { call = unasked, ...rest } = parts
   const { now, monotonic, random, log } = world
   const blacklists = createBlacklists({ now: monotonic, noCourtesy: true })
-  const verified = verifiedSelectors()
+  const verified = rest.verifiedSelectors ?? verifiedSelectors()
   const self = { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' }
   return {
     blacklists,
     domainLists: createBlacklists({ now: monotonic, noCourtesy: true, set: DOMAIN_SET }),
     geo: createGeo({ sources: [], warn: () => {} }),
-    verifier: createVerifier(world, { noCourtesy: true }),
+    verifier: rest.verifier ?? createVerifier(world, { noCourtesy: true }),
     jobs: labJobs,
     idempotencyKeys: labIdempotencyKeys,
     stored: async () => labStored,
