@@ -10,8 +10,7 @@ import type { Outcome } from './mutate/worker.ts'
 
 /**
  * `node scripts/mutate.ts [--count 200] [--seed 1] [--only PATTERN] [--with TESTS]`: makes small changes of the code, one
- * at a time, and runs the tests that should notice: those of the module that import the file, nearest first, then the
- * nearest of others, until one fails. A change that no test notices survives: it is printed with its line. Modules have
+ * at a time, and runs the test files that should notice, those of its module and nearest first, until one fails. A change that no test notices survives: it is printed with its line. Modules have
  * their share of the changes by their lines; the same seed makes the same changes. `--only` tries those whose
  * `file:line` contains the pattern; `--with` names the tests to run (files or folders, by comma) in place of the nearest.
  * Two changes are tried at a time, each in a worktree of HEAD of its own.
@@ -78,26 +77,22 @@ function place(n: number) {
     const changed = source.slice(0, at) + now + source.slice(at + was.length)
     let tests = testsOf(file).filter((test) => fit.get(test) !== false)
     try {
-      for (;;) {
+      while (tests.length > 0) {
         writeFileSync(path, changed)
         const failed = await firstFailing(file, tests)
-        if (!failed) return areDocumentsFresh() ? undefined : 'the generated documents are stale'
+        if (!failed) break
         const { test, problem } = failed
-        // What fails beside others or without a change shows nothing.
-        const alone = (await firstFailing(file, [test])) !== undefined
+        // What fails without a change shows nothing.
         writeFileSync(path, source)
-        if (alone && !fit.has(test)) fit.set(test, (await firstFailing(file, [test])) === undefined)
-        if (alone && fit.get(test)) return `${test}: ${problem}`
+        if (!fit.has(test)) fit.set(test, (await firstFailing(file, [test])) === undefined)
+        if (fit.get(test)) return `${test}: ${problem}`
         tests = tests.filter((one) => one !== test)
       }
+      return undefined
     } finally {
       writeFileSync(path, source)
     }
   }
-
-  /** The check for up-to-date generated documents counts too. */
-  const areDocumentsFresh = (): boolean =>
-    spawnSync(process.execPath, ['scripts/gen-docs.ts', '--check'], { cwd: tree, stdio: 'ignore' }).status === 0
 
   async function tryNext(): Promise<void> {
     for (let change = chosen.shift(); change; change = chosen.shift()) {

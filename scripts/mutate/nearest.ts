@@ -2,12 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { moduleOf } from './changes.ts'
 
-/** So many test files of other modules are tried for a file. */
-const OTHERS = 12
+/** So many test files are tried for a file. */
+const TRIED = 12
 
 /**
- * The tests to try for a file below `root`, nearest first: those beside it, those of its module that import it, however
- * far, and the nearest of others. `places` (folders or files) stand in place of these rules.
+ * The tests to try for a file below `root`, at most {@link TRIED}: those beside it, then those of its module that import
+ * it, however far, then those of others, each from the nearest on. With `places` (folders or files): all of these that
+ * import it.
  */
 export function nearestTests(root: string, places?: readonly string[]): (file: string) => readonly string[] {
   const importers = new Map<string, string[]>()
@@ -29,12 +30,12 @@ export function nearestTests(root: string, places?: readonly string[]): (file: s
     for (const [at, steps] of far)
       for (const from of importers.get(at) ?? []) if (!far.has(from)) far.set(from, steps + 1)
     const isBeside = (test: string): boolean => dirname(test) === dirname(file)
-    const rank = (test: string): number => (isBeside(test) ? 0 : 100) + (far.get(test) ?? 99)
+    const rank = (test: string): number =>
+      (isBeside(test) ? 0 : moduleOf(test) === moduleOf(file) ? 100 : 200) + (far.get(test) ?? 99)
     const reached = tests
       .filter((test) => far.has(test) || isBeside(test))
       .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
     if (places) return reached.filter((test) => places.some((one) => test === one || test.startsWith(`${one}/`)))
-    const isOwn = (test: string): boolean => moduleOf(test) === moduleOf(file)
-    return [...reached.filter(isOwn), ...reached.filter((test) => !isOwn(test)).slice(0, OTHERS)]
+    return reached.slice(0, TRIED)
   }
 }
