@@ -12,7 +12,8 @@ afterAll(() => program.stop())
 
 const MIB = 1024 * 1024
 
-type Open = { readonly socket: Socket; readonly answer: Promise<string> }
+/** `sent` resolves once the service, or the system for it, has taken the body. */
+type Open = { readonly socket: Socket; readonly answer: Promise<string>; readonly sent: Promise<void> }
 
 /** An upload without an end. */
 function open(type: string, body: string | Buffer, fields = ''): Open {
@@ -31,32 +32,36 @@ function open(type: string, body: string | Buffer, fields = ''): Open {
   socket.write(head)
   socket.write(`${body.length.toString(16)}\r\n`)
   socket.write(body)
-  socket.write('\r\n')
-  return { socket, answer }
+  const sent = new Promise<void>((resolve) => socket.write('\r\n', () => resolve()))
+  return { socket, answer, sent }
 }
 const statusOf = (said: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(said)?.[1] ?? 0)
 const health = async (): Promise<number> => (await fetch(`${program.url}/v1/health`)).status
 
 describe('one key', () => {
   it('has at most 16 open uploads; records that never end stay within their bound', async () => {
+    const record = Buffer.from(`email,note\nx@a.example,"${'y'.repeat(32 * MIB)}`)
     const before = program.residentBytes()
-    const opened = Array.from({ length: 45 }, () =>
-      open('text/csv', `email,note\nx@a.example,"${'y'.repeat(15_500_000)}`),
-    )
+    const opened = Array.from({ length: 45 }, () => open('text/csv', record))
     const refused: string[] = []
     const ended = opened.map(({ answer }) => answer.then((said) => void refused.push(said)))
+    let isRead = false
+    const read = Promise.all(opened.map(({ answer, sent }) => Promise.race([answer, sent]))).then(() => {
+      isRead = true
+    })
     let most = 0
-    for (let i = 0; i < 20; i++) {
+    while (!isRead) {
       expect(await health()).toBe(200)
       most = Math.max(most, program.residentBytes() - before)
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await Promise.race([read, new Promise((resolve) => setTimeout(resolve, 100))])
     }
-    expect(refused.map(statusOf)).toEqual(Array(29).fill(429))
+    await expect.poll(() => refused.map(statusOf), { timeout: 30_000 }).toEqual(Array(29).fill(429))
     expect(refused[0]).toContain('too_many_uploads')
-    expect(most / MIB).toBeLessThan(200)
+    // The records that are read are 512 MiB. Garbage that is not yet collected counts, more of it on a busy machine.
+    expect(most / MIB).toBeLessThan(320)
     for (const { socket } of opened) socket.destroy()
     await Promise.all(ended)
-  }, 60_000)
+  }, 120_000)
 })
 
 describe('a list that is refused in the middle of its upload', () => {
