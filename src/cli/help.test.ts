@@ -15,7 +15,15 @@ const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meani
   ...(argument ? { argument } : {}),
 }))
 
-async function help(words: readonly string[], columns = 80): Promise<string> {
+/** Texts that were printed before: many tests look at the help of every command. */
+const shown = new Map<string, Promise<string>>()
+function help(words: readonly string[], columns = 80): Promise<string> {
+  const key = [...words, columns].join(' ')
+  const text = shown.get(key) ?? printedHelp(words, columns)
+  shown.set(key, text)
+  return text
+}
+async function printedHelp(words: readonly string[], columns: number): Promise<string> {
   let printed = ''
   const code = await runCommandLine([...words, '--help'], {
     ...{ operations, configFlags, columns, version: '0', readFile: () => '', complain: () => {} },

@@ -4,10 +4,10 @@ import { domain } from '../../src/names/domain.ts'
 import { email } from '../../src/names/email.ts'
 import { ip } from '../../src/names/ip.ts'
 import type { Dial } from '../../src/net/smtp/dial.ts'
-import { labApp, labDeps } from '../lab/app.ts'
 import { type LabServer, labDial } from '../lab/dial.ts'
 import { labWorld } from '../lab/world.ts'
 import { type DialogueCase, dialogues } from './cases.ts'
+import { answerOf, serviceIn } from './lab.ts'
 import { runCases } from './run.ts'
 
 /** What a mail server says, and what a verification must make of it. */
@@ -32,12 +32,8 @@ async function verify(row: DialogueCase): Promise<Answer> {
   const { dial } = labDial({ [HOST]: serverOf(row, mailbox) })
   const world = labWorld({ [at]: { MX: [[10, mx]] }, [mx]: { A: [HOST] } }, { dial: delayed(dial, row) })
   const verifier = createVerifier(world, { noCourtesy: true, ...US })
-  const app = await labApp(world, { deps: labDeps(world, { verifier }) })
   const query = { email: mailbox, ...(row.timeout === undefined ? {} : { timeout: row.timeout }) }
-  const response = await app.inject({ url: '/v1/verify', query })
-  await app.close()
-  if (response.statusCode !== 200) throw new Error(response.body)
-  return response.json()
+  return (await answerOf(serviceIn(world, { verifier }), '/v1/verify', query)) as Answer
 }
 
 /** The mailbox that the server's words name, and user@x.com where they name none. */

@@ -4,6 +4,7 @@ import { once } from '../../src/base/share-work.ts'
 import { registrableDomain } from '../../src/names/suffix.ts'
 import type { AskServer, Resolve } from '../../src/net/dns/resolver.ts'
 import { type Fetch, FetchError } from '../../src/net/fetch.ts'
+import type { Deps } from '../../src/operations/deps.ts'
 import type { Execute } from '../../src/operations/execute.ts'
 import type { World } from '../../src/world.ts'
 import { labApp, labDeps, labExecutor } from '../lab/app.ts'
@@ -65,8 +66,12 @@ const heavy = once(() => {
 })
 
 /** The HTTP service in the world of a case. */
-export function serviceFor(row: DomainCase, shared: Shared, world = worldOf(row, shared)): Get {
-  const execute = labExecutor(world, labDeps(world, heavy()))
+export const serviceFor = (row: DomainCase, shared: Shared, world = worldOf(row, shared)): Get =>
+  serviceIn(world, heavy())
+
+/** The HTTP service in a world, with some of its parts. */
+export function serviceIn(world: World, parts: Partial<Deps>): Get {
+  const execute = labExecutor(world, labDeps(world, parts))
   return async (url, query) => {
     const app = await service()
     const response = await answering.run(execute, () => app.inject({ url, query }).then((given) => given))
