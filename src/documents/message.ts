@@ -57,6 +57,9 @@ const ABOUT: Readonly<Record<BounceAnswer['bounce']['recipients'][number]['about
   unknown: 'not known',
 }
 
+/** Maximum length of a step in the first lines, characters. */
+const MAX_STEP = 300
+
 /** A reply of several lines (RFC 5321 §4.2.1), which a notice folds into one. */
 const linesOf = (reply: string): string => reply.replace(/[ \t]+(?=[245]\d\d[- ][245]\.\d{1,3}\.\d{1,3}\s)/g, '\n')
 
@@ -120,9 +123,10 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
   const date: Line = headers.date === undefined ? [] : [', ', { time: headers.date }]
   const author = from.address ?? 'nobody'
   const isReport = headers.attachments.some(({ name, type }) => REPORT_FILE.test(name) || REPORT_TYPE.test(type))
-  // The summary tells the first thing to repair, and the step of a plan with it.
+  // The summary tells the first thing to repair, and the step of a plan with it. A long one stands below alone.
   const { repair } = told.find(({ follows }) => follows === undefined) ?? {}
-  const step = answer.verdict !== 'needs_repair' || answer.summary.includes(repair ?? '') ? undefined : repair
+  const isTold = answer.verdict !== 'needs_repair' || answer.summary.includes(repair ?? '')
+  const step = isTold || (repair ?? '').length > MAX_STEP ? undefined : repair
   return {
     title: `Message${from.domain === null ? '' : ` from ${from.domain}`}`,
     blocks: blocksOf([
@@ -240,7 +244,8 @@ function pathParts(answer: MessageAnswer): Parts {
       ['Address', ({ address }) => (address === undefined ? '–' : code(address))],
       ['Names', namesOf],
       ['To', (hop) => code(hop.by || '–')],
-      ['With', (hop) => [`${hop.with || '–'} `, tlsOf(hop.tls)]],
+      // A step within a host names no client.
+      ['With', (hop) => [`${hop.with || '–'} `, hop.from === '' ? '' : tlsOf(hop.tls)]],
       ['After', ({ delay_ms }) => delayInWords(delay_ms)],
       ['Whose words', ({ trusted }) => (trusted ? 'the receiver' : 'a sender')],
     ) ?? text('The message has no Received fields.'),

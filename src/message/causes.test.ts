@@ -68,6 +68,17 @@ const base64 = (text: string): string =>
     .replace(/.{76}(?=.)/g, '$&\n')}\n`
 const BASE64 = (text: string): string =>
   `${PLAIN.slice(0, PLAIN.indexOf('Content-Transfer'))}Content-Transfer-Encoding: base64\n\n${base64(text)}`
+const BASE64_PARTS = (plain: string, html: string): string =>
+  `${MULTI.slice(0, MULTI.indexOf('--in'))}--in
+Content-Type: text/plain
+Content-Transfer-Encoding: base64
+
+${base64(crlf(plain))}--in
+Content-Type: text/html
+Content-Transfer-Encoding: base64
+
+${base64(crlf(html))}--in--
+`
 const footer = crlf('_______________\nlist mailing list\nhttps://b.example/list\n')
 const qp = (text: string): string =>
   text.replace(/[\x80-\xff=]/g, (char) => `=${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
@@ -509,6 +520,59 @@ const CASES: readonly Case[] = [
     cause: 'signature.other_key',
     says: /several keys .*receivers may take any/,
   },
+  {
+    name: 'a disclaimer in both parts, which are base64',
+    message: BASE64_PARTS('Hello\n', '<body><p>Hello</body>\n'),
+    change: () =>
+      crlf(
+        `${signed(BASE64_PARTS('Hello\n', '<body><p>Hello</body>\n'), { domain: 'a.example' }).split('\r\n\r\n')[0]}${BASE64_PARTS('Hello\n\nConfidential\n', '<body><p>Hello<p>Confidential</p></body>\n').slice(BASE64_PARTS('', '').indexOf('\n\n'))}`,
+      ),
+    cause: 'change.markup_added',
+    says: /Confidential/,
+  },
+  {
+    name: 'a footer in the plain text of two parts alone',
+    message: MULTI,
+    change: (text) => text.replace('Hello\r\n--in', 'Hello\r\n___\r\nSent by a gateway\r\n--in'),
+    cause: 'change.footer',
+    says: /2 lines were .*Sent by a gateway/,
+  },
+  {
+    name: 'a banner in the plain text of two parts alone',
+    message: MULTI,
+    change: (text) => text.replace('\r\n\r\nHello', '\r\n\r\nFrom outside\r\nHello'),
+    cause: 'change.banner',
+    says: /From outside/,
+  },
+  {
+    name: 'a footer behind the HTML of two parts',
+    message: MULTI,
+    change: (text) => text.replace('<p>Hello\r\n', '<p>Hello\r\n<p>Sent by a gateway\r\n'),
+    cause: 'change.markup_added',
+    says: /Sent by a gateway/,
+  },
+  {
+    name: 'a day without its zero',
+    message: PLAIN8.replace('23 Nov', '03 Nov'),
+    change: (text) => text.replace('03 Nov', '3 Nov'),
+    cause: 'change.rewritten',
+    says: /Date/,
+  },
+  ...[
+    ['https://url.de.m.mimecastprotect.com/s/a1?domain=b.example', /Mimecast/],
+    ['https://clicktime.symantec.com/1a?u=https%3A%2F%2Fb.example%2F', /by Symantec/],
+    ['https://url.avanan.click/v2/r01/___https://b.example/___.YXA', /by Check Point/],
+    ['https://eu01.l.antigena.com/l/abc', /Darktrace/],
+    ['https://links.eu1.defend.egress.com/Warning?crId=1', /KnowBe4/],
+  ].map(
+    ([link, says]): Case => ({
+      name: `a link that was rewritten: ${link}`,
+      message: PLAIN8.replace('a dot', 'https://b.example/'),
+      change: (text) => text.replace('https://b.example/', String(link)),
+      cause: 'change.links_rewritten',
+      says: says as RegExp,
+    }),
+  ),
   { name: 'a change that nobody can name', change: (text) => text.replace('Minutes', 'Hours'), cause: 'change.header' },
   {
     name: 'a signature that somebody shortened',

@@ -291,8 +291,7 @@ function bodyCause(mail: Mail, signature: Signature, effort: Effort): Problem | 
     () => recoded(mail, isIt),
     () => brokenLines(body, isIt),
     () => rewritten(body, isIt),
-    () => addedInBase64(mail, isIt),
-    () => addedMarkup(mail, isIt),
+    () => addedText(mail, (candidate) => effort.octets > 0 && isIt(candidate())),
     () => encrypted(mail),
   ]
   for (const change of changes) {
@@ -474,32 +473,30 @@ function rewritten(body: Buffer, isIt: IsIt): Problem | undefined {
   })
 }
 
-/** Lines at either end of a text that is base64, which the host that added them encoded anew. */
-function addedInBase64({ fields, body }: Mail, isIt: IsIt): Problem | undefined {
-  const { parts } = parseMime(fields, body)
-  const [part] = parts
-  if (parts.length !== 1 || part!.depth > 0 || part!.encoding !== 'base64') return undefined
-  const text = contentOf(body, part!)
-  const encoded = (one: Buffer): Buffer =>
-    Buffer.from(`${one.toString('base64').replace(/.{76}(?=.)/g, '$&\r\n')}\r\n`, 'latin1')
-  return (
-    addedAtEnd(text, (one) => one.length > 0 && isIt(encoded(one))) ?? addedAtBegin(text, (one) => isIt(encoded(one)))
-  )
-}
-
 /** Maximum number of places in HTML at which an addition may begin or end. */
-const MAX_PLACES = 40
+const MAX_PLACES = 60
 /** The same where the plain text got an addition, too, and its maximum number of lines. */
-const MAX_PLACES_OF_TWO = 20
-const MAX_LINES_OF_TWO = 8
+const MAX_PLACES_OF_TWO = 40
+const MAX_LINES_OF_TWO = 16
 /** Maximum length of an addition to HTML. */
 const MAX_MARKUP = 8_192
 
-type Range = { readonly start: number; readonly end: number }
+/** A text of the body. `written`: how it is written there. */
+type Leaf = {
+  readonly start: number
+  readonly end: number
+  readonly isHtml: boolean
+  readonly text: string
+  readonly written: (text: string) => string
+}
+/** A part of a text, by its place there. */
+type Addition = { readonly leaf: Leaf; readonly start: number; readonly end: number }
+/** The same as {@link IsIt} for a body that is only made while there is effort left. */
+type IsMade = (candidate: () => Buffer) => boolean
 
-/** What gateways write behind `<body>` or before `</body>`, alone or with the same in the plain text. */
-function addedMarkup(mail: Mail, isIt: IsIt): Problem | undefined {
-  const found = addedMarkupIn(mail, isIt)
+/** What gateways write at the begin or the end of the HTML, of the plain text, or of both. */
+function addedText(mail: Mail, isMade: IsMade): Problem | undefined {
+  const found = addedTextIn(mail, isMade)
   if (found) return found
   // The last tags were written in the other case, too.
   const closing = /<\/(?:body|html)>/gi
@@ -508,50 +505,80 @@ function addedMarkup(mail: Mail, isIt: IsIt): Problem | undefined {
     text.replace(closing, (tag) => tag.toLowerCase()),
     text.replace(closing, (tag) => tag.toUpperCase()),
   ]) {
-    const other = written === text ? undefined : addedMarkupIn({ ...mail, body: Buffer.from(written, 'latin1') }, isIt)
+    const other = written === text ? undefined : addedTextIn({ ...mail, body: Buffer.from(written, 'latin1') }, isMade)
     if (other) return other
   }
   return undefined
 }
 
-function addedMarkupIn({ fields, body }: Mail, isIt: IsIt): Problem | undefined {
-  const leaves = parseMime(fields, body).parts.filter(({ type }) => type === 'text/html' || type === 'text/plain')
-  const html = leaves.find(({ type }) => type === 'text/html')
-  if (!html) return undefined
-  const plain = leaves.find(({ type, end }) => type === 'text/plain' && end < html.start)
-  const text = body.toString('latin1')
-  const told = (place: 'begin' | 'end', { start, end }: Range): Problem =>
-    causeProblem('markup_added', {
-      place,
-      text: excerpt(Buffer.from(text.slice(start, end).replace(/<[^<>]{0,1000}>/g, '\r\n'), 'latin1')),
-    })
+function addedTextIn(mail: Mail, isMade: IsMade): Problem | undefined {
+  const leaves = leavesOf(mail)
+  const html = leaves.find(({ isHtml }) => isHtml)
+  const plain = leaves.find(({ isHtml, end }) => !isHtml && (!html || end < html.start))
+  const holds = (...additions: readonly Addition[]): boolean => isMade(() => without(mail.body, additions))
   for (const place of ['end', 'begin'] as const) {
-    const ranges = additionsTo(text, html, place)
-    for (const range of ranges.slice(0, MAX_PLACES)) if (isIt(without(body, [range]))) return told(place, range)
-    if (!plain) continue
-    for (const other of linesAt(text, plain, place))
-      for (const range of ranges.slice(0, MAX_PLACES_OF_TWO))
-        if (isIt(without(body, [other, range]))) return told(place, range)
+    const ofHtml = html ? additionsTo(html, place) : []
+    const ofPlain = plain ? linesAt(plain, place, MAX_ADDED_LINES) : []
+    const alone = [...ofHtml.slice(0, MAX_PLACES), ...ofPlain].find((one) => holds(one))
+    if (alone) return addition(alone, place)
+    for (const other of ofPlain.slice(0, MAX_LINES_OF_TWO))
+      for (const one of ofHtml.slice(0, MAX_PLACES_OF_TWO)) if (holds(other, one)) return addition(one, place)
   }
   return undefined
 }
 
-const without = (body: Buffer, ranges: readonly Range[]): Buffer =>
-  Buffer.concat([0, ...ranges.map(({ end }) => end)].map((from, i) => body.subarray(from, ranges[i]?.start)))
+function leavesOf({ fields, body }: Mail): readonly Leaf[] {
+  return parseMime(fields, body).parts.flatMap((part): Leaf[] => {
+    const { start, end, type, encoding } = part
+    if (type !== 'text/html' && type !== 'text/plain') return []
+    // Its lines are those of the body.
+    if (type === 'text/plain' && part.depth === 0 && encoding !== 'base64') return []
+    const raw = body.toString('latin1', start, end)
+    const leaf = { start, end, isHtml: type === 'text/html' }
+    if (encoding !== 'base64') return [{ ...leaf, text: raw, written: (text) => text }]
+    const behind = raw.slice(raw.trimEnd().length)
+    const written = (text: string): string =>
+      `${Buffer.from(text, 'latin1')
+        .toString('base64')
+        .replace(/.{76}(?=.)/g, '$&\r\n')}${behind}`
+    return [{ ...leaf, text: contentOf(body, part).toString('latin1'), written }]
+  })
+}
+
+/** The body without additions, in the order of their texts. */
+function without(body: Buffer, additions: readonly Addition[]): Buffer {
+  const pieces: Buffer[] = []
+  let from = 0
+  for (const { leaf, start, end } of additions) {
+    const text = leaf.written(leaf.text.slice(0, start) + leaf.text.slice(end))
+    pieces.push(body.subarray(from, leaf.start), Buffer.from(text, 'latin1'))
+    from = leaf.end
+  }
+  return Buffer.concat([...pieces, body.subarray(from)])
+}
+
+function addition({ leaf, start, end }: Addition, place: 'begin' | 'end'): Problem {
+  const added = leaf.text.slice(start, end)
+  const text = excerpt(Buffer.from(leaf.isHtml ? added.replace(/<[^<>]{0,1000}>/g, '\r\n') : added, 'latin1'))
+  if (leaf.isHtml) return causeProblem('markup_added', { place, text })
+  const lines = added.split('\r\n').filter((line) => line !== '').length
+  return place === 'end' ? causeProblem('footer', { lines, text }) : causeProblem('banner', { lines, text })
+}
 
 /** Ranges of HTML, nearest to its end or begin first; each also with the line break beside it. */
-function additionsTo(text: string, { start, end }: Range, place: 'begin' | 'end'): readonly Range[] {
-  const html = text.slice(start, end)
+function additionsTo(leaf: Leaf, place: 'begin' | 'end'): readonly Addition[] {
+  const html = leaf.text
   if (place === 'end') {
     const body = html.toLowerCase().lastIndexOf('</body>')
     const close = body < 0 ? html.length : body
     const from = Math.max(0, close - MAX_MARKUP)
     const opens = [...html.slice(from, close).matchAll(/<(?:hr|div|table|p|br|img|span|style|font|center|a)\b/gi)]
-    return opens.reverse().flatMap(({ index }) => {
+    const inside = opens.reverse().flatMap(({ index }) => {
       const at = from + index
-      const range = { start: start + at, end: start + close }
-      return html.slice(at - 2, at) === '\r\n' ? [{ ...range, start: range.start - 2 }, range] : [range]
+      const range = { leaf, start: at, end: close }
+      return html.slice(at - 2, at) === '\r\n' ? [{ ...range, start: at - 2 }, range] : [range]
     })
+    return [...linesAt(leaf, place, MAX_LINES_OF_TWO), ...inside]
   }
   const open = /<body\b[^<>]{0,2000}>/i.exec(html)
   const from = open ? open.index + open[0].length : 0
@@ -560,19 +587,21 @@ function additionsTo(text: string, { start, end }: Range, place: 'begin' | 'end'
   ]
   return closes.flatMap(({ index, 0: tag }) => {
     const at = from + index + tag.length
-    const range = { start: start + from, end: start + at }
-    return html.slice(at, at + 2) === '\r\n' ? [{ ...range, end: range.end + 2 }, range] : [range]
+    const range = { leaf, start: from, end: at }
+    return html.slice(at, at + 2) === '\r\n' ? [{ ...range, end: at + 2 }, range] : [range]
   })
 }
 
-/** The last or the first lines of a text, each range one line longer. */
-function linesAt(text: string, { start, end }: Range, place: 'begin' | 'end'): readonly Range[] {
-  const ranges: Range[] = []
-  let at = place === 'end' ? end : start
-  while (ranges.length < MAX_LINES_OF_TWO) {
+/** The last or the first lines of a text, each range one line longer; the last ones also with the break before them. */
+function linesAt(leaf: Leaf, place: 'begin' | 'end', max: number): readonly Addition[] {
+  const { text } = leaf
+  const ranges: Addition[] = []
+  let at = place === 'end' ? text.length : 0
+  for (let lines = 0; lines < max; lines++) {
     at = place === 'end' ? text.lastIndexOf('\r\n', at - 1) : text.indexOf('\r\n', at) + 2
-    if (at < start || at > end || (place === 'begin' && at < 2)) return ranges
-    ranges.push(place === 'end' ? { start: at, end } : { start, end: at })
+    if (place === 'begin' ? at < 2 : at <= 0) break
+    if (place === 'begin') ranges.push({ leaf, start: 0, end: at })
+    else ranges.push({ leaf, start: at, end: text.length }, { leaf, start: at + 2, end: text.length })
   }
   return ranges
 }

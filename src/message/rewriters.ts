@@ -17,6 +17,7 @@ const parameter =
 const behind = (link: string): string | undefined => percentDecoded(/.\/(https?(?::\/\/|%3A).*)$/i.exec(link)?.[1])
 
 const KACHI = 'github.com/ninoseki/kachi, rules (November 2026)'
+const IN_TEXTS = 'links in public texts and code (November 2026)'
 const REWRITERS: readonly Rewriter[] = [
   {
     service: 'Proofpoint URL Defense (urldefense.com)',
@@ -71,10 +72,25 @@ const REWRITERS: readonly Rewriter[] = [
     seen: 'University of Texas, KB0015830; docs.ces.cisco.com/docs/url-defense (November 2026)',
   },
   {
-    service: 'Mimecast URL Protect (protect.mimecast.com)',
-    host: /^protect(?:-[a-z]{2})?\.mimecast\.com$/,
-    seen: 'LogRhythm PIE, Invoke-PIEUrlDecode (November 2026)',
+    service: 'Mimecast URL Protect (protect.mimecast.com, mimecastprotect.com)',
+    host: /^protect(?:-[a-z]{2})?\.mimecast\.com$|^url(?:\.[a-z]{2,4})?\.m\.mimecastprotect\.com$/,
+    seen: `LogRhythm PIE, Invoke-PIEUrlDecode; ${IN_TEXTS}`,
   },
+  {
+    service: 'Symantec Click-time URL Protection (clicktime.symantec.com)',
+    host: /^clicktime\.symantec\.com$/,
+    undo: parameter(/[?;&]u=([^&]+)/),
+    seen: IN_TEXTS,
+  },
+  {
+    service: 'Check Point Harmony Email (url.avanan.click, protect.checkpoint.com)',
+    host: /^(?:url\.avanan\.click|protect\.checkpoint\.com)$/,
+    undo: (link) => /___(https?:.+?)___/i.exec(link)?.[1],
+    seen: IN_TEXTS,
+  },
+  { service: 'Darktrace (antigena.com)', host: /^(?:[a-z]{2}\d\d\.)?l\.antigena\.com$/, seen: IN_TEXTS },
+  { service: 'URL protection of emailprotection.link', host: /^url\.emailprotection\.link$/, seen: IN_TEXTS },
+  { service: 'KnowBe4 Defend (defend.egress.com)', host: /^links\.[a-z]{2}\d\.defend\.egress\.com$/, seen: IN_TEXTS },
 ]
 
 function percentDecoded(text: string | undefined): string | undefined {

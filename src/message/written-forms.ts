@@ -94,9 +94,11 @@ export function addressForms(value: string): readonly string[] {
 }
 const ZONES = ['UTC', 'GMT', 'CET', 'CEST', 'EST', 'EDT', 'CST', 'CDT', 'MST', 'MDT', 'PST', 'PDT', 'BST', 'JST']
 
-/** A date with and without the name of the zone behind it. */
+/** A date with and without the name of the zone behind it, and with a day of one digit or two. */
 export function dateForms(value: string): readonly string[] {
   if (value.length > MAX_VALUE) return []
   const bare = value.replace(/\s*\([A-Z]{1,5}\)\s*$/, '')
-  return others(value, [bare, ...ZONES.map((zone) => `${bare} (${zone})`)])
+  const short = value.replace(/\b0(\d [A-Z])/i, '$1')
+  const long = value.replace(/(?<=^\s*(?:[A-Z]{3},\s*)?)(\d [A-Z])/i, '0$1')
+  return others(value, [short, long, bare, ...ZONES.map((zone) => `${bare} (${zone})`)])
 }
