@@ -81,7 +81,7 @@ export function monitorServices(settings: MonitorSettings): MonitorServices {
     return { accepted: tables.accepted, engine: running }
   }, now)
   return {
-    monitors: monitorService(opened, webhooks, { now, profiles }),
+    monitors: monitorService({ opened, webhooks, now, profiles }),
     webhooks,
     accepted,
     stop: async () => engine?.stop(),

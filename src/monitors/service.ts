@@ -83,122 +83,61 @@ const LOOK_EVERY_MS = 200
 /** Maximum number of test messages that are sent at the same time. */
 const TESTS_AT_A_TIME = 4
 
-export function monitorService(
-  opened: () => Promise<OpenedMonitors>,
-  webhooks: WebhookService,
-  {
-    now,
-    profiles,
-  }: {
-    readonly now: () => number
-    /** The names of all profiles. */
-    readonly profiles: readonly string[]
-  },
-) {
-  /** Throws AppError for the name of a profile that is not there. */
-  function mustKnow(profile: string | undefined): void {
-    if (profile !== undefined && !profiles.includes(profile))
-      throw monitorError('profile', { text: profile, known: profiles })
+type ServiceParts = {
+  readonly opened: () => Promise<OpenedMonitors>
+  readonly webhooks: WebhookService
+  readonly now: () => number
+  /** The names of all profiles. */
+  readonly profiles: readonly string[]
+}
+
+export function monitorService(parts: ServiceParts) {
+  const { opened, now } = parts
+  const consents = mailConsents(parts)
+  return {
+    ...portfolioOf(parts),
+    ...eachMonitor(parts, consents),
+    ...runsOf(parts),
+    ...testMessages(parts, consents),
+    unsubscribe: consents.unsubscribe,
+    consent: consents.answer,
+    mailFault: consents.mailFault,
+    digests: digestService(async () => {
+      const { tables, engine, ...parts } = await opened()
+      return { ...parts, ...tables, now, wake: engine.wake }
+    }),
+    /**
+     * Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers;
+     * returns their number.
+     */
+    forget: async (name: 'email' | 'domain', value: string) => (await opened()).monitors.forget(name, value),
+    start: async () => (await opened()).engine.wake(),
   }
+}
+
+const missing = (): AppError => monitorError('unknown')
+
+/** Throws AppError for the name of a profile that is not there. */
+function mustKnow(profile: string | undefined, profiles: readonly string[]): void {
+  if (profile !== undefined && !profiles.includes(profile))
+    throw monitorError('profile', { text: profile, known: profiles })
+}
+
+/** A monitor of the owner's. */
+async function owned(opened: ServiceParts['opened'], id: string, owner: Owner): Promise<MonitorRow> {
+  const row = await (await opened()).monitors.byId(id)
+  if (row && owns(owner, row.owner)) return row
+  throw missing()
+}
+
+/** Many monitors at once. */
+function portfolioOf({ opened, now, profiles }: ServiceParts) {
   /** Those of the filter that are the owner's; an admin's are all. Throws AppError for an unknown profile. */
   function ownOf(filter: MonitorFilter, owner: Owner): MonitorFilter {
-    mustKnow(filter.profileNotMet)
+    mustKnow(filter.profileNotMet, profiles)
     return owner.isAdmin ? filter : { ...filter, owner: owner.id }
   }
-  async function owned(id: string, owner: Owner): Promise<MonitorRow> {
-    const row = await (await opened()).monitors.byId(id)
-    if (row && owns(owner, row.owner)) return row
-    throw missing()
-  }
-  const missing = (): AppError => monitorError('unknown')
-
-  /** Receivers in stored form, with their webhooks; and the secrets of those that were created. */
-  async function kept(targets: readonly NotifyTarget[], owner: Owner) {
-    const secrets = new Map<string, string>()
-    const all: KeptTarget[] = []
-    for (const target of targets) {
-      if (target.type !== 'webhook') {
-        all.push(target)
-        continue
-      }
-      const { webhook, secret } = await webhooks.ensure(target.url, owner)
-      all.push({ type: 'webhook', url: webhook.url, id: webhook.id, number: webhook.number })
-      if (secret !== undefined) secrets.set(webhook.id, secret)
-    }
-    return { notify: JSON.stringify(all), secrets }
-  }
-
-  /**
-   * The consents of addresses. Counts the questions to those that have none yet, before anything else is done. Throws
-   * AppError `rate_limited`.
-   */
-  async function openConsents(addresses: readonly string[], owner: string) {
-    const { tables, mailRules } = await opened()
-    const wanted = addresses.filter((one) => !needsNoConsent(mailRules, one))
-    const known = await tables.consents.states(owner, wanted)
-    const asked = [...new Set(wanted)].filter((one) => !known.has(one))
-    if (asked.length > 0) await takeMails({ owner, mails: asked.length })
-    return asked
-  }
-  async function takeMails(use: MailUse): Promise<void> {
-    const { tables, mailRules } = await opened()
-    const limit = await tables.consents.take(use, mailRules.perDay, new Date(now()))
-    if (limit === 'tests') throw monitorError('tests', undefined, { retryAfterSeconds: 1_200 })
-    if (limit === 'mails') throw monitorError('mails', { max: mailRules.perDay }, { retryAfterSeconds: 3_600 })
-  }
-  async function askAll(row: MonitorRow, addresses: readonly string[]): Promise<void> {
-    if (addresses.length === 0) return
-    const { tables, database } = await opened()
-    const about = row.domain === '' ? row.target : row.domain
-    await askForConsent({ ...tables, database }, row.owner, addresses, about, makeMessageId, new Date(now()))
-  }
-  async function present(row: MonitorRow, secrets?: ReadonlyMap<string, string>): Promise<MonitorAnswer> {
-    const { tables, mailRules } = await opened()
-    const consents = await consentsOf(tables.consents, mailRules, row.owner, mailboxesOf(targetsOf(row)))
-    const accepted = (await tables.accepted.ofMonitors([row.number], new Date(now()))).get(row.number) ?? []
-    return presentMonitor(row, { ...(secrets && { secrets }), consents, accepted })
-  }
-
   return {
-    /**
-     * Creates a monitor, which runs at once. `seed` names it if the request may be repeated. Rejects with
-     * `limit_reached`.
-     */
-    create: async (input: MonitorInput, owner: Owner, seed?: string): Promise<MonitorAnswer> => {
-      const { monitors, engine, storage } = await opened()
-      await storage.admit(owner.id, 0)
-      const asked = await openConsents(mailboxesOf(input.notify), owner.id)
-      const { notify, secrets } = await kept(input.notify, owner)
-      const at = new Date(now())
-      const row = await monitors.add(
-        {
-          id: `mon_${seed ?? randomBytes(16).toString('base64url')}`,
-          owner: owner.id,
-          name: input.name,
-          kind: input.kind,
-          target: input.target,
-          domain: input.domain,
-          organization: organizationOf(input.domain),
-          every_ms: input.everyMs,
-          options: JSON.stringify(input.options),
-          notify,
-          conditions: JSON.stringify(input.when),
-          quiet: input.quiet && JSON.stringify(input.quiet),
-          is_public: input.isPublic,
-          enabled: true,
-          created_at: at,
-          next_run: at,
-          labels: input.labels,
-          contact: input.contact,
-          note: input.note,
-        },
-        MAX_MONITORS,
-      )
-      if (!row) throw monitorError('too_many', { max: MAX_MONITORS })
-      await askAll(row, asked)
-      engine.wake()
-      return present(row, secrets)
-    },
     /** Those of a filter, each with its place in the list. */
     list: async (
       filter: MonitorFilter,
@@ -252,11 +191,78 @@ export function monitorService(
       if (!how.isDryRun) engine.wake()
       return counts
     },
-    show: async (id: string, owner: Owner) => present(await owned(id, owner)),
+  }
+}
+
+/** One monitor: created, shown, changed and removed. */
+function eachMonitor({ opened, webhooks, now }: ServiceParts, consents: MailConsenting) {
+  /** Receivers in stored form, with their webhooks; and the secrets of those that were created. */
+  async function kept(targets: readonly NotifyTarget[], owner: Owner) {
+    const secrets = new Map<string, string>()
+    const all: KeptTarget[] = []
+    for (const target of targets) {
+      if (target.type !== 'webhook') {
+        all.push(target)
+        continue
+      }
+      const { webhook, secret } = await webhooks.ensure(target.url, owner)
+      all.push({ type: 'webhook', url: webhook.url, id: webhook.id, number: webhook.number })
+      if (secret !== undefined) secrets.set(webhook.id, secret)
+    }
+    return { notify: JSON.stringify(all), secrets }
+  }
+  async function present(row: MonitorRow, secrets?: ReadonlyMap<string, string>): Promise<MonitorAnswer> {
+    const { tables, mailRules } = await opened()
+    const consents = await consentsOf(tables.consents, mailRules, row.owner, mailboxesOf(targetsOf(row)))
+    const accepted = (await tables.accepted.ofMonitors([row.number], new Date(now()))).get(row.number) ?? []
+    return presentMonitor(row, { ...(secrets && { secrets }), consents, accepted })
+  }
+
+  return {
+    /**
+     * Creates a monitor, which runs at once. `seed` names it if the request may be repeated. Rejects with
+     * `limit_reached`.
+     */
+    create: async (input: MonitorInput, owner: Owner, seed?: string): Promise<MonitorAnswer> => {
+      const { monitors, engine, storage } = await opened()
+      await storage.admit(owner.id, 0)
+      const asked = await consents.open(mailboxesOf(input.notify), owner.id)
+      const { notify, secrets } = await kept(input.notify, owner)
+      const at = new Date(now())
+      const row = await monitors.add(
+        {
+          id: `mon_${seed ?? randomBytes(16).toString('base64url')}`,
+          owner: owner.id,
+          name: input.name,
+          kind: input.kind,
+          target: input.target,
+          domain: input.domain,
+          organization: organizationOf(input.domain),
+          every_ms: input.everyMs,
+          options: JSON.stringify(input.options),
+          notify,
+          conditions: JSON.stringify(input.when),
+          quiet: input.quiet && JSON.stringify(input.quiet),
+          is_public: input.isPublic,
+          enabled: true,
+          created_at: at,
+          next_run: at,
+          labels: input.labels,
+          contact: input.contact,
+          note: input.note,
+        },
+        MAX_MONITORS,
+      )
+      if (!row) throw monitorError('too_many', { max: MAX_MONITORS })
+      await consents.ask(row, asked)
+      engine.wake()
+      return present(row, secrets)
+    },
+    show: async (id: string, owner: Owner) => present(await owned(opened, id, owner)),
     change: async (id: string, patch: MonitorPatch, owner: Owner): Promise<MonitorAnswer> => {
-      const row = await owned(id, owner)
+      const row = await owned(opened, id, owner)
       const { monitors, engine } = await opened()
-      const asked = patch.notify ? await openConsents(mailboxesOf(patch.notify), row.owner) : []
+      const asked = patch.notify ? await consents.open(mailboxesOf(patch.notify), row.owner) : []
       const targets = patch.notify && (await kept(patch.notify, { ...owner, id: row.owner }))
       const isWoken = patch.enabled === true && !row.enabled
       const edit: MonitorEdit = {
@@ -275,18 +281,24 @@ export function monitorService(
       }
       const changed = Object.keys(edit).length === 0 ? row : await monitors.edit(row.number, edit)
       if (!changed) throw missing()
-      await askAll(changed, asked)
+      await consents.ask(changed, asked)
       engine.wake()
       return present(changed, targets?.secrets)
     },
     remove: async (id: string, owner: Owner): Promise<MonitorAnswer> => {
-      const row = await owned(id, owner)
+      const row = await owned(opened, id, owner)
       if (!(await (await opened()).monitors.remove(id))) throw missing() // another request was faster
       return presentMonitor(row)
     },
+  }
+}
+
+/** What a monitor found. */
+function runsOf({ opened, now, profiles }: ServiceParts) {
+  return {
     /** Runs a monitor now, at most once a minute; with `wait` until it has run. */
     run: async (id: string, wait: boolean, owner: Owner, signal: AbortSignal): Promise<MonitorRunAnswer> => {
-      const row = await owned(id, owner)
+      const row = await owned(opened, id, owner)
       const sinceMs = row.ran_at === null ? Number.POSITIVE_INFINITY : now() - row.ran_at.getTime()
       if (sinceMs >= 0 && sinceMs < RUN_EVERY_MS)
         throw monitorError('too_soon', undefined, {
@@ -301,7 +313,7 @@ export function monitorService(
       if (!wait) return waiting
       for (;;) {
         await sleep(LOOK_EVERY_MS, signal)
-        const present = await owned(id, owner)
+        const present = await owned(opened, id, owner)
         if (present.ran_at === null || present.ran_at.getTime() === before) continue
         const at = new Date(present.ran_at.getTime() - 1)
         const [point] = await monitors.points(present.number, { after: at, limit: 1 })
@@ -310,14 +322,45 @@ export function monitorService(
         return { run: { monitor: id, state: 'done', point: point ? presentPoint(point) : null, lines } }
       }
     },
+    /** Points in the order of time, starting after `after`. */
+    history: async (
+      id: string,
+      page: { readonly after?: Date; readonly limit: number },
+      owner: Owner,
+    ): Promise<readonly MonitorPoint[]> => {
+      const row = await owned(opened, id, owner)
+      return (await (await opened()).monitors.points(row.number, page)).map(presentPoint)
+    },
+    /** What changed, newest first. */
+    changes: async (
+      id: string,
+      page: { readonly before?: Date; readonly limit: number },
+      owner: Owner,
+    ): Promise<readonly MonitorChange[]> => {
+      const row = await owned(opened, id, owner)
+      return (await (await opened()).monitors.points(row.number, { ...page, changed: true })).map(presentChange)
+    },
+    /** The badge of a public monitor, of its state or of a profile. */
+    badge: async (id: string, profile?: string): Promise<BadgeAnswer> => {
+      mustKnow(profile, profiles)
+      const row = await (await opened()).monitors.byId(id)
+      if (!row?.is_public) throw monitorError('no_badge')
+      return badgeOf(presentMonitor(row), profile)
+    },
+  }
+}
+
+/** Test messages to the receivers of a monitor. */
+function testMessages({ opened, now }: ServiceParts, mail: MailConsenting) {
+  return {
     /** Sends a test message to every receiver of the monitor; with `only` to those that have a URL. */
     test: async (id: string, owner: Owner, signal: AbortSignal, only?: 'urls'): Promise<MonitorTestAnswer> => {
-      const row = await owned(id, owner)
+      const row = await owned(opened, id, owner)
       const { senders, tables, engine, mailRules } = await opened()
       const targets = toldTargets(row).filter(({ type }) => only !== 'urls' || type !== 'mail')
       const mailboxes = mailboxesOf(targets)
-      await takeMails({ owner: row.owner, monitor: id, mails: mailboxes.length })
-      await askAll(
+      await mail.take({ owner: row.owner, monitor: id, mails: mailboxes.length })
+      await mail.ask(
         row,
         mailboxes.filter((one) => !needsNoConsent(mailRules, one)),
       ) // those that were not asked within a week
@@ -351,35 +394,39 @@ export function monitorService(
       })
       return { sent }
     },
-    /** Points in the order of time, starting after `after`. */
-    history: async (
-      id: string,
-      page: { readonly after?: Date; readonly limit: number },
-      owner: Owner,
-    ): Promise<readonly MonitorPoint[]> => {
-      const row = await owned(id, owner)
-      return (await (await opened()).monitors.points(row.number, page)).map(presentPoint)
+  }
+}
+
+type MailConsenting = ReturnType<typeof mailConsents>
+
+/** Whether addresses consent to mail, and the questions to those that were not asked. */
+function mailConsents({ opened, now }: ServiceParts) {
+  async function take(use: MailUse): Promise<void> {
+    const { tables, mailRules } = await opened()
+    const limit = await tables.consents.take(use, mailRules.perDay, new Date(now()))
+    if (limit === 'tests') throw monitorError('tests', undefined, { retryAfterSeconds: 1_200 })
+    if (limit === 'mails') throw monitorError('mails', { max: mailRules.perDay }, { retryAfterSeconds: 3_600 })
+  }
+  return {
+    take,
+    /**
+     * The consents of addresses. Counts the questions to those that have none yet, before anything else is done. Throws
+     * AppError `rate_limited`.
+     */
+    open: async (addresses: readonly string[], owner: string) => {
+      const { tables, mailRules } = await opened()
+      const wanted = addresses.filter((one) => !needsNoConsent(mailRules, one))
+      const known = await tables.consents.states(owner, wanted)
+      const asked = [...new Set(wanted)].filter((one) => !known.has(one))
+      if (asked.length > 0) await take({ owner, mails: asked.length })
+      return asked
     },
-    /** What changed, newest first. */
-    changes: async (
-      id: string,
-      page: { readonly before?: Date; readonly limit: number },
-      owner: Owner,
-    ): Promise<readonly MonitorChange[]> => {
-      const row = await owned(id, owner)
-      return (await (await opened()).monitors.points(row.number, { ...page, changed: true })).map(presentChange)
+    ask: async (row: MonitorRow, addresses: readonly string[]): Promise<void> => {
+      if (addresses.length === 0) return
+      const { tables, database } = await opened()
+      const about = row.domain === '' ? row.target : row.domain
+      await askForConsent({ ...tables, database }, row.owner, addresses, about, makeMessageId, new Date(now()))
     },
-    /** The badge of a public monitor, of its state or of a profile. */
-    badge: async (id: string, profile?: string): Promise<BadgeAnswer> => {
-      mustKnow(profile)
-      const row = await (await opened()).monitors.byId(id)
-      if (!row?.is_public) throw monitorError('no_badge')
-      return badgeOf(presentMonitor(row), profile)
-    },
-    digests: digestService(async () => {
-      const { tables, engine, ...parts } = await opened()
-      return { ...parts, ...tables, now, wake: engine.wake }
-    }),
     /**
      * Ends the digests of a token, or the mail of a monitor to the address of a message; after a question for consent,
      * all mail of this service.
@@ -405,22 +452,16 @@ export function monitorService(
       await monitors.edit(row.number, { unsubscribed: JSON.stringify([...all].slice(-100)) })
     },
     /** An address consents to mail, by the id in the link that it got. */
-    consent: async (id: string): Promise<void> => {
+    answer: async (id: string): Promise<void> => {
       const { tables } = await opened()
       if (!(await tables.consents.answer(id, 'given', new Date(now())))) throw monitorError('old_link')
     },
-    /**
-     * Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers;
-     * returns their number.
-     */
-    forget: async (name: 'email' | 'domain', value: string) => (await opened()).monitors.forget(name, value),
     /** Why mail to an address cannot be sent; undefined if it can. */
     mailFault: async (address: string): Promise<'no_mail' | 'no_public_url' | undefined> => {
       const { senders, mailRules } = await opened()
       if (senders.mail === undefined) return 'no_mail'
       return senders.publicUrl === undefined && !needsNoConsent(mailRules, address) ? 'no_public_url' : undefined
     },
-    start: async () => (await opened()).engine.wake(),
   }
 }
 

@@ -87,7 +87,7 @@ function isMonitorMade(n: number): Promise<boolean> {
   const parts = { monitors: { add }, engine: { wake: () => {} }, tables, mailRules, storage }
   const input = { name: '', kind: 'check', target: 'a.example', domain: 'a.example', everyMs: 900_000 } as const
   const more = { options: {}, notify: [], when: ['changed'], quiet: null, isPublic: false } as const
-  return monitorService(opened(parts), labWebhooks, { now: () => 0, profiles: [] })
+  return monitorService({ opened: opened(parts), webhooks: labWebhooks, now: () => 0, profiles: [] })
     .create({ ...input, ...more } as never, owner) // what it presents of the row is another test's
     .then(
       () => true,
