@@ -21,21 +21,9 @@ export type Way = 'file' | 'mail'
 /** Whether reports about a domain are taken. */
 export type Accepts = (domain: Domain) => 'taken' | 'forbidden' | 'unknown_domain'
 
-type ImportedReport = {
-  readonly id: string
-  readonly kind: ReportKind
-  readonly domain: string
-  readonly organization: string
-  readonly reportId: string
-  readonly beginMs: number
-  readonly endMs: number
-  readonly messages: number
-  readonly duplicate: boolean
-  readonly foreignRows: number
-  readonly authenticated: boolean | null
-  /** False: kept apart. */
-  readonly counts: boolean
-}
+/** With `counts: false` it is kept apart. */
+type ImportedReport = Stored &
+  Pick<NewReport, 'kind' | 'domain' | 'organization' | 'reportId' | 'beginMs' | 'endMs' | 'authenticated'>
 type RefusedReport = {
   readonly name: string
   readonly code: 'bad_report' | 'payload_too_large' | 'too_old' | 'forbidden' | 'unknown_domain'
@@ -105,88 +93,70 @@ export async function importReports(
   request: ImportRequest,
 ): Promise<Imported> {
   if (octets.length > settings.bounds.maxOctets) throw reportError('too_large', { max: settings.bounds.maxOctets })
-  const importing = new Importing(settings, request)
+  const found = new Found()
+  const importing = new Importing({ settings, request, found })
   const inputs: Input[] = [{ name: request.name, depth: 0, octets }]
   try {
     for (let input = inputs.shift(); input; input = inputs.shift()) inputs.unshift(...(await importing.read(input)))
   } finally {
     await importing.close()
   }
-  return importing.imported
+  return found.imported
 }
 
 /** An input of its own: what was handed in, or a message of an mbox file in it. */
 type Input = { readonly name: string; readonly depth: number; readonly octets: Uint8Array }
 type Batch = ReturnType<typeof eventOf>
+type Import = { readonly settings: ImportSettings; readonly request: ImportRequest; readonly found: Found }
 
 class Importing {
-  readonly #settings: ImportSettings
-  readonly #request: ImportRequest
-  readonly #reports: ImportedReport[] = []
-  readonly #refused: RefusedReport[] = []
-  #failureReports = 0
-  #others = 0
-  #otherIs: Problem | undefined
+  readonly #of: Import
+  readonly #reader: LaneReader
   #apart = 0
-  #spent = nothingSpent()
   #intake: ReportIntake | undefined
 
-  constructor(settings: ImportSettings, request: ImportRequest) {
-    this.#settings = settings
-    this.#request = request
-  }
-
-  get imported(): Imported {
-    return {
-      reports: this.#reports,
-      refused: this.#refused,
-      failureReports: this.#failureReports,
-      others: this.#others,
-      ...(this.#otherIs && { otherIs: this.#otherIs }),
-    }
+  constructor(of: Import) {
+    this.#of = of
+    this.#reader = new LaneReader(of)
   }
 
   /** Reads an input. Returns the messages in it. */
   async read(input: Input): Promise<readonly Input[]> {
     const messages: Input[] = []
     const waiting: Batch[] = []
-    const spent = this.#spent
-    const before = this.#told
-    const otherBefore = this.#otherIs
-    this.#otherIs = undefined
+    const { found, request } = this.#of
+    const { spent } = this.#reader
+    const before = found.told
+    const otherBefore = found.otherIs
+    found.otherIs = undefined
     let isCut = false
     try {
-      isCut = await this.#inLane(input, spent, WAITING, async (batch) => {
+      isCut = await this.#reader.read(input, spent, WAITING, async (batch) => {
         const { event, octets } = batch
         if (event.what === 'message') messages.push({ name: event.name, depth: event.depth, octets })
         else if (event.isInMessage) waiting.push(batch)
         else await this.#take(batch)
       })
     } catch (error) {
-      this.#refuseUnread(input.name, error)
+      this.#reader.refuse(input.name, error)
     }
     const isAsked = isCut || waiting.some(({ event }) => event.what === 'complete')
-    const envelope = isAsked ? await this.#envelopeOf(input) : undefined
+    const envelope = isAsked ? await this.#reader.envelopeOf(input) : undefined
     if (!isCut) for (const batch of waiting) await this.#take(batch, envelope)
     else if (envelope) {
       try {
-        await this.#inLane(input, spent, undefined, (batch) => this.#take(batch, envelope))
+        await this.#reader.read(input, spent, undefined, (batch) => this.#take(batch, envelope))
       } catch (error) {
-        this.#refuseUnread(input.name, error)
+        this.#reader.refuse(input.name, error)
       }
     }
     await this.close()
     // A message of an mbox that is no report can be found again; of a single one the caller tells it.
-    const isNothing = input.depth > 0 && messages.length === 0 && this.#told === before
-    if (isNothing && this.#request.way === 'file')
-      this.#refuse(input.name, this.#otherIs ? new AppError('bad_report', this.#otherIs) : reportError('none'))
-    this.#otherIs = otherBefore ?? this.#otherIs
+    const isNothing = input.depth > 0 && messages.length === 0 && found.told === before
+    if (isNothing && request.way === 'file')
+      found.refuse(input.name, found.otherIs ? new AppError('bad_report', found.otherIs) : reportError('none'))
+    found.otherIs = otherBefore ?? found.otherIs
     return messages
-  }
-
-  /** Number of items of which the answer tells. */
-  get #told(): number {
-    return this.#reports.length + this.#refused.length + this.#failureReports
   }
 
   /** Leaves no rows of a report behind that was not read to its end. */
@@ -196,71 +166,20 @@ class Importing {
     await intake?.abort()
   }
 
-  #ask(): HeavyAsk {
-    const { way, owner = way, signal } = this.#request
-    return { caller: owner, signal, isMail: way === 'mail' }
-  }
-
-  /** Returns whether reading ended at so many octets of rows. */
-  async #inLane(
-    { name, depth, octets }: Input,
-    spent: Spent,
-    maxRowOctets: number | undefined,
-    take: (batch: Batch) => Promise<void>,
-  ): Promise<boolean> {
-    const { heavy, bounds } = this.#settings
-    const input = { name, depth, bounds, spent, ...(maxRowOctets !== undefined && { maxRowOctets }) }
-    let failure: { readonly error: unknown } | undefined
-    try {
-      const result = await heavy(this.#request.way === 'mail' ? readMail : readFiles, octets, input, {
-        ...this.#ask(),
-        onBatch: async (batch) => {
-          try {
-            await take(eventOf(batch))
-          } catch (error) {
-            failure ??= { error }
-            throw error
-          }
-        },
-      })
-      this.#spent = result.spent
-      return result.isCut
-    } catch (error) {
-      throw failure === undefined ? error : failure.error // ours, not what the lane makes of it
-    }
-  }
-
-  /** Refuses an input that ended the lane. Throws what another attempt can help against. */
-  #refuseUnread(name: string, error: unknown): void {
-    const told = readingError(error, 'bad_report')
-    if (!isForGood(error) || !(told instanceof AppError)) throw told
-    this.#refuse(name, told)
-  }
-
-  /** Undefined: the message ended the lane, and is refused. */
-  async #envelopeOf({ name, octets }: Input): Promise<Envelope | undefined> {
-    try {
-      return await this.#settings.envelopeOf(octets, this.#ask())
-    } catch (error) {
-      this.#refuseUnread(name, error)
-      return undefined
-    }
-  }
-
   async #take({ event, octets }: Batch, envelope?: Envelope): Promise<void> {
     const { name } = event
-    if (event.what === 'failure') this.#failureReports++
+    if (event.what === 'failure') this.#of.found.failureReports++
     else if (event.what === 'other') {
-      this.#others++
-      this.#otherIs ??= event.why
+      this.#of.found.others++
+      this.#of.found.otherIs ??= event.why
     } else if (event.what === 'unread') {
-      if (event.how !== undefined) this.#settings.onFault(event.how)
-      this.#refuse(name, new AppError(event.code, event.problem))
+      if (event.how !== undefined) this.#of.settings.onFault(event.how)
+      this.#of.found.refuse(name, new AppError(event.code, event.problem))
     }
     if (event.what === 'rows' || event.what === 'complete') {
       if (event.isInMessage && !envelope) return // the message ended the lane, and is refused
-      const isStranger = this.#request.way === 'mail' && !(envelope && mayBeKnown(envelope))
-      this.#intake ??= await this.#settings.intake(event.kind, isStranger)
+      const isStranger = this.#of.request.way === 'mail' && !(envelope && mayBeKnown(envelope))
+      this.#intake ??= await this.#of.settings.intake(event.kind, isStranger)
       if (octets.length > 0) await this.#intake.add(octets)
       if (event.what === 'rows') return
       await this.#store(this.#intake, name, event.head, envelope)
@@ -270,58 +189,56 @@ class Importing {
 
   /** Stores the report whose rows were taken in, or refuses it. */
   async #store(intake: ReportIntake, name: string, head: ReportHead, envelope: Envelope | undefined): Promise<void> {
-    const report = this.#judged(name, head, envelope)
+    const report = judged(this.#of, name, head, envelope)
     if (!report) return
     try {
-      if (this.#request.way === 'mail') await this.#admit(report.counts)
+      if (this.#of.request.way === 'mail') await this.#admit(report.counts)
       const stored = await intake.commit(report)
       this.#intake = undefined
-      this.#reports.push(imported(report, stored))
+      this.#of.found.reports.push(imported(report, stored))
     } catch (error) {
       if (!(error instanceof AppError) || !isAboutTheFile(error)) throw error
-      this.#refuse(name, error)
-    }
-  }
-
-  /** The report as it is stored. Undefined: it is refused, also where judging it has a fault of ours. */
-  #judged(name: string, head: ReportHead, envelope: Envelope | undefined): NewReport | undefined {
-    const { way, owner, accepts } = this.#request
-    try {
-      const named =
-        head.kind === 'tls' && head.domain === null ? tlsDomainIn(name, envelope, this.#request) : head.domain
-      const domain = domainOf(named, head.kind)
-      const why = refusalOf(this.#settings, head, domain, accepts)
-      if (why) return this.#refuse(name, why, domain)
-      const { name: reporter, isKnown, authenticated } = reporterIn(head, this.#request, envelope)
-      const counts = way === 'mail' ? authenticated === true && isKnown : authenticated !== false
-      const { kind, reportId, policy, messages, beginMs, endMs, digest } = head
-      return {
-        ...{ id: this.#settings.newId(), kind, domain, reporter, isKnownReporter: isKnown && counts },
-        ...{ organization: head.organization ?? '', reportId, policy, messages, digest },
-        ...{ beginMs, endMs, day: dayOf((beginMs + endMs) / 2) },
-        ...{ authenticated, counts, receivedMs: this.#settings.now(), owner },
-      }
-    } catch (error) {
-      const told = itemError(error)
-      if (!isAboutTheFile(told)) throw told
-      if (told !== error) this.#settings.onFault(placeOf(error))
-      return this.#refuse(name, told)
+      this.#of.found.refuse(name, error)
     }
   }
 
   /** Throws for a report by mail that is not stored: one that counts comes again when there is room. */
   async #admit(counts: boolean): Promise<void> {
-    if (counts) return this.#settings.admitMail(true)
+    if (counts) return this.#of.settings.admitMail(true)
     if (++this.#apart > MAX_APART) throw importError('too_many_apart', { max: MAX_APART })
     try {
-      await this.#settings.admitMail(false)
+      await this.#of.settings.admitMail(false)
     } catch (error) {
       if (error instanceof AppError && error.code === 'storage_full') throw importError('no_room')
       throw error
     }
   }
+}
 
-  #refuse(name: string, error: AppError, domain?: Domain): undefined {
+/** What an input brought. */
+class Found {
+  readonly reports: ImportedReport[] = []
+  readonly #refused: RefusedReport[] = []
+  failureReports = 0
+  others = 0
+  otherIs: Problem | undefined
+
+  /** Number of items of which the answer tells. */
+  get told(): number {
+    return this.reports.length + this.#refused.length + this.failureReports
+  }
+
+  get imported(): Imported {
+    return {
+      reports: this.reports,
+      refused: this.#refused,
+      failureReports: this.failureReports,
+      others: this.others,
+      ...(this.otherIs && { otherIs: this.otherIs }),
+    }
+  }
+
+  refuse(name: string, error: AppError, domain?: Domain): undefined {
     if (this.#refused.length >= MAX_REFUSED) return
     const line = lineOf(error)
     this.#refused.push({
@@ -335,14 +252,102 @@ class Importing {
   }
 }
 
+/** Reads inputs in the lane, all of an import within one budget. */
+class LaneReader {
+  readonly #of: Import
+  spent = nothingSpent()
+
+  constructor(of: Import) {
+    this.#of = of
+  }
+
+  /** Returns whether reading ended at so many octets of rows. */
+  async read(
+    { name, depth, octets }: Input,
+    spent: Spent,
+    maxRowOctets: number | undefined,
+    take: (batch: Batch) => Promise<void>,
+  ): Promise<boolean> {
+    const { heavy, bounds } = this.#of.settings
+    const input = { name, depth, bounds, spent, ...(maxRowOctets !== undefined && { maxRowOctets }) }
+    let failure: { readonly error: unknown } | undefined
+    try {
+      const result = await heavy(this.#of.request.way === 'mail' ? readMail : readFiles, octets, input, {
+        ...this.#ask(),
+        onBatch: async (batch) => {
+          try {
+            await take(eventOf(batch))
+          } catch (error) {
+            failure ??= { error }
+            throw error
+          }
+        },
+      })
+      this.spent = result.spent
+      return result.isCut
+    } catch (error) {
+      throw failure === undefined ? error : failure.error // ours, not what the lane makes of it
+    }
+  }
+
+  /** Refuses an input that ended the lane. Throws what another attempt can help against. */
+  refuse(name: string, error: unknown): void {
+    const told = readingError(error, 'bad_report')
+    if (!isForGood(error) || !(told instanceof AppError)) throw told
+    this.#of.found.refuse(name, told)
+  }
+
+  /** Undefined: the message ended the lane, and is refused. */
+  async envelopeOf({ name, octets }: Input): Promise<Envelope | undefined> {
+    try {
+      return await this.#of.settings.envelopeOf(octets, this.#ask())
+    } catch (error) {
+      this.refuse(name, error)
+      return undefined
+    }
+  }
+
+  #ask(): HeavyAsk {
+    const { way, owner = way, signal } = this.#of.request
+    return { caller: owner, signal, isMail: way === 'mail' }
+  }
+}
+
+/** The report as it is stored. Undefined: it is refused, also where judging it has a fault of ours. */
+function judged(
+  { settings, request, found }: Import,
+  name: string,
+  head: ReportHead,
+  envelope: Envelope | undefined,
+): NewReport | undefined {
+  const { way, owner, accepts } = request
+  try {
+    const claimed = head.kind === 'tls' && head.domain === null ? tlsDomainIn(name, envelope, request) : head.domain
+    const domain = domainOf(claimed, head.kind)
+    const why = refusalOf(settings, head, domain, accepts)
+    if (why) return found.refuse(name, why, domain)
+    const { name: reporter, isKnown, authenticated } = reporterIn(head, request, envelope)
+    const counts = way === 'mail' ? authenticated === true && isKnown : authenticated !== false
+    const { kind, reportId, policy, messages, beginMs, endMs, digest } = head
+    return {
+      ...{ id: settings.newId(), kind, domain, reporter, isKnownReporter: isKnown && counts },
+      ...{ organization: head.organization ?? '', reportId, policy, messages, digest },
+      ...{ beginMs, endMs, day: dayOf((beginMs + endMs) / 2) },
+      ...{ authenticated, counts, receivedMs: settings.now(), owner },
+    }
+  } catch (error) {
+    const told = itemError(error)
+    if (!isAboutTheFile(told)) throw told
+    if (told !== error) settings.onFault(placeOf(error))
+    return found.refuse(name, told)
+  }
+}
+
 const isAboutTheFile = ({ code }: AppError): boolean => code === 'bad_report' || code === 'payload_too_large'
 
-const imported = (report: NewReport, { id, duplicate, counts, messages, foreignRows }: Stored): ImportedReport => {
+const imported = (report: NewReport, stored: Stored): ImportedReport => {
   const { kind, domain, organization, reportId, beginMs, endMs, authenticated } = report
-  return {
-    ...{ id, kind, domain, organization, reportId, beginMs, endMs, messages, duplicate, foreignRows },
-    ...{ authenticated, counts },
-  }
+  return { ...{ kind, domain, organization, reportId, beginMs, endMs, authenticated }, ...stored }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { limiter } from '../base/limiter.ts'
+import { type Limiter, limiter } from '../base/limiter.ts'
 import { type Lifetime, onceUnlessFailed, sharedWork } from '../base/share-work.ts'
 import { dayOf } from '../base/time.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
@@ -169,24 +169,96 @@ export function reportService(settings: ReportServiceSettings): ReportService {
   const opened = async (): Promise<ReportSums> => reportSumsOf((await database()).db)
   const sums = async (): Promise<typeof NO_SUMS> => (exists() ? opened() : NO_SUMS)
   const turns = limiter({ now: monotonic })
-  const factSources: FactSources = {
-    memory: {
-      hosts: ttlCache({ maxEntries: CACHED_HOSTS, now: monotonic }),
-      ranges: ttlCache({ maxEntries: 1_000, now: monotonic }),
-      listed: ttlCache({ maxEntries: CACHED_HOSTS, now: monotonic }),
-    },
-    networkOf: settings.networkOf,
-    listedOn: settings.listedOn,
-  }
-  const sharing = sharedWork<SendersOf>()
   const counts = { reports: 0, failureReports: 0, refused: 0 }
-  let words = 0
   let sweptAtMs = Number.NEGATIVE_INFINITY
 
   async function sweep(): Promise<void> {
     if (monotonic() - sweptAtMs < SWEEP_EVERY_MS) return
     sweptAtMs = monotonic()
     await (await sums()).sweep(dayOf(now() - keepMs), dayOf(now() - Math.min(keepMs, KEEP_APART_MS)))
+  }
+  async function inPlaces<T>({ owner = '', signal }: ImportRequest, work: () => Promise<T>): Promise<T> {
+    const leaveOwn = await turns.enter(`import of ${owner}`, { concurrent: AT_ONCE_OF_ONE }, signal)
+    try {
+      const leave = await turns.enter('import', { concurrent: AT_ONCE }, signal)
+      try {
+        return await work()
+      } finally {
+        leave()
+      }
+    } finally {
+      leaveOwn()
+    }
+  }
+  return {
+    ...senderLooks(settings, { opened, sums, turns, imported: () => counts.reports }),
+    import: told(async (octets, request) => {
+      const importing = {
+        ...{ heavy: settings.heavy, envelopeOf: settings.envelopeOf, now, keepMs },
+        intake: async (kind: ReportKind, isStranger: boolean) => {
+          const { owner } = request
+          const admit = () => (owner === undefined ? storage.admitMail(true) : storage.admit(owner, 0))
+          if (owner !== undefined) await admit()
+          return reportIntake((await database()).pool, kind, { admit, isCut: isStranger })
+        },
+        admitMail: storage.admitMail,
+        onFault: (how: string) => settings.log.warn('a report was refused because of a fault of ours', { how }),
+        ...{ newId: () => `rep_${randomBytes(16).toString('base64url')}`, bounds: { ...BOUNDS, maxOctets } },
+      }
+      const imported =
+        octets instanceof Uint8Array
+          ? await importReports(importing, octets, request)
+          : await inPlaces(request, async () => importReports(importing, await buffered(octets, maxOctets), request))
+      counts.reports += imported.reports.length
+      counts.failureReports += imported.failureReports
+      counts.refused += imported.refused.length
+      if (imported.reports.length > 0) await settings.onStored?.()
+      if (imported.reports.length > 0)
+        sweep().catch((error) => settings.log.warn('old reports could not be removed', { reason: error.message }))
+      return imported
+    }),
+    rows: told(async (...asked) => (await sums()).rows(...asked)),
+    namesOf: told(async (domain) => (await sums()).namesOf(domain)),
+    tls: told(async (period) => (await sums()).tls(period)),
+    stored: told(async (domain) => (await sums()).stored(domain)),
+    domains: told(async () => (await sums()).domains()),
+    strangers: told(async () => (await sums()).strangers()),
+    countStranger: told(async (domain) => (await opened()).countStranger(domain, new Date(now()))),
+    mailboxPlace: told(async (name) => (await sums()).mailboxPlace(name)),
+    rememberPlace: told(async (...asked) => (await opened()).rememberPlace(...asked)),
+    waitingSince: told(async (digest) => (await opened()).waitingSince(digest, new Date(now()))),
+    monitored: told(async () => (await sums()).monitored()),
+    selectors: told(async (domain) => (await sums()).selectors(domain, dayOf(now() - SELECTORS_MS))),
+    forget: told(async (domain) => (await sums()).forget(domain)),
+    sweep: told(sweep),
+    counted: () => ({ ...counts }),
+  }
+}
+
+type Looking = {
+  readonly opened: () => Promise<ReportSums>
+  readonly sums: () => Promise<typeof NO_SUMS>
+  readonly turns: Limiter
+  /** How many reports this process has stored. */
+  readonly imported: () => number
+}
+
+/** Looks at who sends as a domain, and what its owner says about them. */
+function senderLooks(
+  { now, monotonic, keepMs, networkOf, listedOn }: ReportServiceSettings,
+  { opened, sums, turns, imported }: Looking,
+): Pick<ReportService, 'senders' | 'across' | 'summary' | 'say'> {
+  const factSources = { memory: factMemory(monotonic), networkOf, listedOn }
+  const sharing = sharedWork<SendersOf>()
+  let words = 0
+
+  async function inPlace<T>({ signal }: Asking, work: () => Promise<T>): Promise<T> {
+    const leave = await turns.enter('look', { concurrent: LOOKS_AT_ONCE }, signal)
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
   }
   async function sendersIn(ctx: Asking, period: Period & { readonly domain: Domain }): Promise<SendersOf> {
     const table = await sums()
@@ -205,7 +277,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
    * the meantime is found anew.
    */
   const senders = (ctx: Asking, period: Period & { readonly domain: Domain }): Promise<SendersOf> => {
-    const key = JSON.stringify([period.domain, period.from, period.to, period.includeUncounted, counts.reports, words])
+    const key = JSON.stringify([period.domain, period.from, period.to, period.includeUncounted, imported(), words])
     const find = ({ signal }: Lifetime) => {
       const asking = { resolve: ctx.resolve, signal }
       return { result: inPlace(asking, () => sendersIn(asking, period)) }
@@ -248,53 +320,7 @@ export function reportService(settings: ReportServiceSettings): ReportService {
     words++
     return (await seen())[0]
   }
-  async function inPlace<T>({ signal }: Asking, work: () => Promise<T>): Promise<T> {
-    const leave = await turns.enter('look', { concurrent: LOOKS_AT_ONCE }, signal)
-    try {
-      return await work()
-    } finally {
-      leave()
-    }
-  }
-  async function inPlaces<T>({ owner = '', signal }: ImportRequest, work: () => Promise<T>): Promise<T> {
-    const leaveOwn = await turns.enter(`import of ${owner}`, { concurrent: AT_ONCE_OF_ONE }, signal)
-    try {
-      const leave = await turns.enter('import', { concurrent: AT_ONCE }, signal)
-      try {
-        return await work()
-      } finally {
-        leave()
-      }
-    } finally {
-      leaveOwn()
-    }
-  }
   return {
-    import: told(async (octets, request) => {
-      const importing = {
-        ...{ heavy: settings.heavy, envelopeOf: settings.envelopeOf, now, keepMs },
-        intake: async (kind: ReportKind, isStranger: boolean) => {
-          const { owner } = request
-          const admit = () => (owner === undefined ? storage.admitMail(true) : storage.admit(owner, 0))
-          if (owner !== undefined) await admit()
-          return reportIntake((await database()).pool, kind, { admit, isCut: isStranger })
-        },
-        admitMail: storage.admitMail,
-        onFault: (how: string) => settings.log.warn('a report was refused because of a fault of ours', { how }),
-        ...{ newId: () => `rep_${randomBytes(16).toString('base64url')}`, bounds: { ...BOUNDS, maxOctets } },
-      }
-      const imported =
-        octets instanceof Uint8Array
-          ? await importReports(importing, octets, request)
-          : await inPlaces(request, async () => importReports(importing, await buffered(octets, maxOctets), request))
-      counts.reports += imported.reports.length
-      counts.failureReports += imported.failureReports
-      counts.refused += imported.refused.length
-      if (imported.reports.length > 0) await settings.onStored?.()
-      if (imported.reports.length > 0)
-        sweep().catch((error) => settings.log.warn('old reports could not be removed', { reason: error.message }))
-      return imported
-    }),
     senders: told(senders),
     across: told((ctx, period, sees) => inPlace(ctx, () => across(ctx, period, sees))),
     summary: told(async (ctx, period) => {
@@ -310,20 +336,11 @@ export function reportService(settings: ReportServiceSettings): ReportService {
       return { ...found, about, days, policies }
     }),
     say: told(say),
-    rows: told(async (...asked) => (await sums()).rows(...asked)),
-    namesOf: told(async (domain) => (await sums()).namesOf(domain)),
-    tls: told(async (period) => (await sums()).tls(period)),
-    stored: told(async (domain) => (await sums()).stored(domain)),
-    domains: told(async () => (await sums()).domains()),
-    strangers: told(async () => (await sums()).strangers()),
-    countStranger: told(async (domain) => (await opened()).countStranger(domain, new Date(now()))),
-    mailboxPlace: told(async (name) => (await sums()).mailboxPlace(name)),
-    rememberPlace: told(async (...asked) => (await opened()).rememberPlace(...asked)),
-    waitingSince: told(async (digest) => (await opened()).waitingSince(digest, new Date(now()))),
-    monitored: told(async () => (await sums()).monitored()),
-    selectors: told(async (domain) => (await sums()).selectors(domain, dayOf(now() - SELECTORS_MS))),
-    forget: told(async (domain) => (await sums()).forget(domain)),
-    sweep: told(sweep),
-    counted: () => ({ ...counts }),
   }
 }
+
+const factMemory = (now: () => number): FactSources['memory'] => ({
+  hosts: ttlCache({ maxEntries: CACHED_HOSTS, now }),
+  ranges: ttlCache({ maxEntries: 1_000, now }),
+  listed: ttlCache({ maxEntries: CACHED_HOSTS, now }),
+})

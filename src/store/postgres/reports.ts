@@ -30,7 +30,6 @@ export type NewReport = {
 export type Stored = {
   readonly id: string
   readonly duplicate: boolean
-  readonly differs: boolean
   /** Whether the report that is stored counts: of a duplicate the first one. */
   readonly counts: boolean
   /** Messages of the rows that are about its domain or a name below it. */
@@ -222,12 +221,11 @@ async function keep(
   )
   const first = known.find((one) => one.counts || !counts)
   if (first) {
-    const differs = first.digest !== digest
-    if (differs && counts) await client.query('UPDATE mailsonde.reports SET differs = true WHERE id = $1', [first.id])
+    if (first.digest !== digest && counts)
+      await client.query('UPDATE mailsonde.reports SET differs = true WHERE id = $1', [first.id])
     return {
       id: first.id,
       duplicate: true,
-      differs,
       counts: first.counts,
       messages: first.messages,
       foreignRows: first.foreign_rows,
@@ -252,8 +250,7 @@ async function keep(
       Buffer.byteLength(JSON.stringify(report.policy)) + Buffer.byteLength(reportId + report.organization),
     ],
   )
-  if (octets === 0)
-    return { id: report.id, duplicate: false, differs: false, counts, messages: report.messages, foreignRows: 0 }
+  if (octets === 0) return { id: report.id, duplicate: false, counts, messages: report.messages, foreignRows: 0 }
   if (lines !== 'staged') {
     await client.query(STAGING[kind])
     await copy(client, 'staged_rows', lines)
@@ -266,7 +263,7 @@ async function keep(
     'UPDATE mailsonde.reports SET octets = octets + $2, messages = $3, foreign_rows = $4 WHERE number = $1',
     [number, kept.octets, messages, foreignRows],
   )
-  return { id: report.id, duplicate: false, differs: false, counts, messages, foreignRows }
+  return { id: report.id, duplicate: false, counts, messages, foreignRows }
 }
 
 /** Taken exclusively by the sweep, which removes sources without rows. */
