@@ -13,9 +13,9 @@ import {
   forgetTexts,
 } from '../store/postgres/forget.ts'
 import { takeInOf } from '../store/postgres/job-intake.ts'
-import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
+import { type JobRows, jobRowsOf, type StoredBadRow } from '../store/postgres/job-rows.ts'
 import { jobSums, type QueueState, queueState } from '../store/postgres/job-sums.ts'
-import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
+import { type JobRecord, type Jobs, jobsOf } from '../store/postgres/jobs.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import { PAUSE_MS, type RowProvider } from './engine/claims.ts'
@@ -75,22 +75,26 @@ type JobServiceSettings = EngineSettings & {
   readonly storage?: Pick<StorageGuard, 'admitRows'> & { readonly maxRows: number }
 }
 
+type Tables = Pick<Database, 'db'> & {
+  readonly jobs: Jobs
+  readonly rows: JobRows
+  readonly takeIn: ReturnType<typeof takeInOf>
+}
+type Parts = { readonly tables: () => Promise<Tables>; readonly wake: () => void }
+
 export function jobService(settings: JobServiceSettings) {
   const { now } = settings
   let engine: Engine | undefined
-  const tables = onceUnlessFailed(async () => {
-    const database = await settings.open()
-    engine = await startEngine(database, settings)
-    return {
-      db: database.db,
-      pool: database.pool,
-      jobs: jobsOf(database.db),
-      rows: jobRowsOf(database.db),
-      takeIn: takeInOf(database.pool),
-    }
+  const tables = onceUnlessFailed(async (): Promise<Tables> => {
+    const { db, pool } = await settings.open()
+    engine = await startEngine({ db }, settings)
+    return { db, jobs: jobsOf(db), rows: jobRowsOf(db), takeIn: takeInOf(pool) }
   })
-
+  const parts = { tables, wake: () => engine?.wake() }
+  const shown = shownJobs(settings, parts)
+  const { owned, present, fresh, whole, layoutOf } = shown
   let looked: { readonly state: Promise<QueueState>; readonly atMs: number } | undefined
+
   /**
    * What waits to be asked, and the rows that this node has claimed, as they were at most a second ago; undefined while
    * the database was not needed.
@@ -102,6 +106,80 @@ export function jobService(settings: JobServiceSettings) {
     return { ...(await looked.state), claimed: engine.claimed() }
   }
 
+  return {
+    queue,
+    ...uploadsOf(settings, parts, shown),
+    show: told(whole),
+    /** The job as events tell of it: without the columns of its list, which may have 64 KiB. */
+    event: told(fresh),
+    /** Newest first. */
+    list: told(async ({ before, limit }: { readonly before?: number; readonly limit: number }, owner: Owner) => {
+      const { jobs } = await tables()
+      const found = await jobs.list({
+        limit: limit + 1,
+        ...(before !== undefined && { before }),
+        ...(owner.isAdmin ? {} : { owner: owner.id }),
+      })
+      const page = found.slice(0, limit)
+      return { jobs: await present(page), next: found.length > limit ? page.at(-1)?.number : undefined }
+    }),
+    /**
+     * Pauses, resumes or cancels; repeating this is not an error. Rejects with `wrong_state` if the state does not
+     * allow it.
+     */
+    change: told(async (id: string, action: JobAction, owner: Owner): Promise<JobAnswer> => {
+      const job = await owned(id, owner)
+      const { from, to } = ACTIONS[action]
+      const isThere = job.state === to || (action === 'resume' && job.state === 'waiting')
+      const also = to === 'canceled' ? { finished_at: new Date(now()) } : {}
+      const moved = isThere ? job : await (await tables()).jobs.move(id, from, to, also)
+      if (!moved) throw jobError('wrong_state', { state: job.state, action })
+      // No node begins a question after it: by then each has read the state again, or waits until it can.
+      if (job.state === 'running' && to !== 'running') await sleep(PAUSE_MS, new AbortController().signal)
+      engine?.wake()
+      return whole(id, owner)
+    }),
+    remove: told(async (id: string, owner: Owner): Promise<void> => {
+      await owned(id, owner)
+      if (!(await (await tables()).jobs.remove(id))) throw jobError('unknown', { id }) // another request was faster
+    }),
+    results: told(async (id: string, page: ResultPage, owner: Owner) => {
+      const job = await owned(id, owner)
+      // Without any result, all rows would be read.
+      const { rows } = await tables()
+      const isNew = job.first_result_at === null
+      const [layout, found] = await Promise.all([layoutOf(job), isNew ? [] : rows.results(job, page)])
+      return { job, layout, rows: found }
+    }),
+    badRows: told(async (id: string, after: number, limit: number, owner: Owner): Promise<readonly StoredBadRow[]> => {
+      const job = await owned(id, owner)
+      return (await tables()).rows.badRows(job.number, after, limit)
+    }),
+    /** The job now and after each change, at most twice a second, until it has ended. */
+    watch: (id: string, owner: Owner, signal: AbortSignal) =>
+      watch(() => throughOutage(() => fresh(id, owner), signal), signal),
+    /**
+     * Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners, and from
+     * the texts of {@link forgetTexts}.
+     */
+    forget: told(async (what: Forgotten): Promise<ForgottenRows & ForgottenTexts> => {
+      const { db } = await tables()
+      return { ...(await forgetRows(db, what)), ...(await forgetTexts(db, what)) }
+    }),
+    /** Starts to process the jobs that an earlier run left, or another process submitted. */
+    start: told(async (): Promise<void> => {
+      await tables()
+      engine?.wake()
+    }),
+    /** Returns the rows in progress. */
+    stop: async () => engine?.stop(),
+  }
+}
+
+type Shown = ReturnType<typeof shownJobs>
+
+/** Jobs as their owners see them. */
+function shownJobs({ now, limitsOf }: JobServiceSettings, { tables }: Parts) {
   async function owned(id: string, owner: Owner): Promise<JobRecord> {
     const job = await (await tables()).jobs.byId(id)
     if (job && (owner.isAdmin || job.owner === owner.id)) return job
@@ -114,7 +192,7 @@ export function jobService(settings: JobServiceSettings) {
     const numbers = found.map(({ number }) => number)
     const running = found.filter(({ state }) => state === 'running')
     const [sumsOf, waiting] = await Promise.all([jobSums(db, numbers, since), rows.waiting(running)])
-    const perMinute = (provider: string): number => settings.limitsOf(provider).perMinute
+    const perMinute = (provider: string): number => limitsOf(provider).perMinute
     return found.map((job) =>
       presentJob(job, {
         sums: sumsOf(job.number),
@@ -136,6 +214,11 @@ export function jobService(settings: JobServiceSettings) {
     const [[job], layout] = await Promise.all([present([record]), layoutOf(record)])
     return { ...job!, ...columnsOf(layout) }
   }
+  return { owned, present, fresh, whole, layoutOf }
+}
+
+/** Lists that come in: new ones, and those whose upload was interrupted. */
+function uploadsOf(settings: JobServiceSettings, { tables, wake }: Parts, { owned, whole, layoutOf }: Shown) {
   const uploads = openUploads()
   const admission = async (owner: string, records: number): Promise<void> => settings.storage?.admitRows(owner, records)
   async function receive(job: JobRecord, upload: ListUpload, place: UploadPlace): Promise<void> {
@@ -144,10 +227,9 @@ export function jobService(settings: JobServiceSettings) {
     const admit = (records: number) => admission(job.owner, records)
     const earlier = job.received === 0 ? undefined : await layoutOf(job)
     await takeUpload({ takeIn, complete: rows.complete, place, admit }, job, { ...upload, bounds }, earlier)
-    engine?.wake()
+    wake()
   }
   return {
-    queue,
     /** Reads a list and starts to process it. A list that is refused as a whole leaves no job. */
     submit: told(async (list: NewList, upload: ListUpload, owner: Owner): Promise<JobAnswer> => {
       const { jobs } = await tables()
@@ -159,7 +241,12 @@ export function jobService(settings: JobServiceSettings) {
       try {
         await admission(owner.id, 1)
         if (left) await jobs.remove(id, left.number) // its upload was interrupted with the process
-        const job = await jobs.create({ ...about, id, owner: owner.id, expiresAt: new Date(now() + expiresInMs) })
+        const job = await jobs.create({
+          ...about,
+          id,
+          owner: owner.id,
+          expiresAt: new Date(settings.now() + expiresInMs),
+        })
         try {
           await receive(job, upload, place)
         } catch (error) {
@@ -184,88 +271,6 @@ export function jobService(settings: JobServiceSettings) {
       }
       return whole(id, owner)
     }),
-    show: told(whole),
-    /** The job as events tell of it: without the columns of its list, which may have 64 KiB. */
-    event: told(fresh),
-    /** Newest first. */
-    list: told(
-      async (
-        { before, limit }: { readonly before?: number; readonly limit: number },
-        owner: Owner,
-      ): Promise<{ readonly jobs: readonly JobAnswer[]; readonly next: number | undefined }> => {
-        const { jobs } = await tables()
-        const found = await jobs.list({
-          limit: limit + 1,
-          ...(before !== undefined && { before }),
-          ...(owner.isAdmin ? {} : { owner: owner.id }),
-        })
-        const page = found.slice(0, limit)
-        return {
-          jobs: await present(page),
-          next: found.length > limit ? page.at(-1)?.number : undefined,
-        }
-      },
-    ),
-    /**
-     * Pauses, resumes or cancels; repeating this is not an error. Rejects with `wrong_state` if the state does not
-     * allow it.
-     */
-    change: told(async (id: string, action: JobAction, owner: Owner): Promise<JobAnswer> => {
-      const job = await owned(id, owner)
-      const { from, to } = ACTIONS[action]
-      const isThere = job.state === to || (action === 'resume' && job.state === 'waiting')
-      const also = to === 'canceled' ? { finished_at: new Date(now()) } : {}
-      const moved = isThere ? job : await (await tables()).jobs.move(id, from, to, also)
-      if (!moved) throw jobError('wrong_state', { state: job.state, action })
-      // No node begins a question after it: by then each has read the state again, or waits until it can.
-      if (job.state === 'running' && to !== 'running') await sleep(PAUSE_MS, new AbortController().signal)
-      engine?.wake()
-      return whole(id, owner)
-    }),
-    remove: told(async (id: string, owner: Owner): Promise<void> => {
-      await owned(id, owner)
-      if (!(await (await tables()).jobs.remove(id))) throw jobError('unknown', { id }) // another request was faster
-    }),
-    results: told(
-      async (
-        id: string,
-        page: ResultPage,
-        owner: Owner,
-      ): Promise<{
-        readonly job: JobRecord
-        readonly layout: Layout | undefined
-        readonly rows: readonly ResultRow[]
-      }> => {
-        const job = await owned(id, owner)
-        // Without any result, all rows would be read.
-        const { rows } = await tables()
-        const isNew = job.first_result_at === null
-        const [layout, found] = await Promise.all([layoutOf(job), isNew ? [] : rows.results(job, page)])
-        return { job, layout, rows: found }
-      },
-    ),
-    badRows: told(async (id: string, after: number, limit: number, owner: Owner): Promise<readonly StoredBadRow[]> => {
-      const job = await owned(id, owner)
-      return (await tables()).rows.badRows(job.number, after, limit)
-    }),
-    /** The job now and after each change, at most twice a second, until it has ended. */
-    watch: (id: string, owner: Owner, signal: AbortSignal) =>
-      watch(() => throughOutage(() => fresh(id, owner), signal), signal),
-    /**
-     * Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners, and from
-     * the texts of {@link forgetTexts}.
-     */
-    forget: told(async (what: Forgotten): Promise<ForgottenRows & ForgottenTexts> => {
-      const { db } = await tables()
-      return { ...(await forgetRows(db, what)), ...(await forgetTexts(db, what)) }
-    }),
-    /** Starts to process the jobs that an earlier run left, or another process submitted. */
-    start: told(async (): Promise<void> => {
-      await tables()
-      engine?.wake()
-    }),
-    /** Returns the rows in progress. */
-    stop: async () => engine?.stop(),
   }
 }
 

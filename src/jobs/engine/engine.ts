@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts'
 import { once } from '../../base/share-work.ts'
 import { type Database, isAway, outageLog } from '../../store/postgres/connect.ts'
 import { type DuePair, jobRowsOf } from '../../store/postgres/job-rows.ts'
-import { dropLeftTables, isTableGone, type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
+import { dropLeftTables, isTableGone, type JobRecord, type Jobs, jobsOf } from '../../store/postgres/jobs.ts'
 import type { Log } from '../../world.ts'
 import { type Ask, type Claim, claimsOf, type FindProvider } from './claims.ts'
 import { duePairsOf } from './due.ts'
@@ -59,31 +59,14 @@ const FINISH_EVERY_MS = 15_000
 const SWEEP_EVERY_MS = 60_000
 
 /** Processes the jobs of a database, together with the engines of other nodes. */
-export async function startEngine(database: Database, settings: EngineSettings) {
+export async function startEngine({ db }: Pick<Database, 'db'>, settings: EngineSettings) {
   const { now, log } = settings
-  const [jobs, rows] = [jobsOf(database.db), jobRowsOf(database.db)]
-  const outage = outageLog(log, 'bulk jobs')
+  const [jobs, rows] = [jobsOf(db), jobRowsOf(db)]
   const turns = wakeable()
   const stopping = new AbortController() // nothing new starts
   const closed = new AbortController() // no more writes
   const ended = new Set<number>() // jobs that may be done
-  const fault = (event: string) => (error: unknown) => {
-    if (isAway(error)) outage.away(error)
-    else if (!stopping.signal.aborted) log.error(event, { err: error })
-  }
-  const hurt = putOff<number | string>(JOB_AGAIN_MS, () => performance.now())
-  /** A fault of one job: the others go on, and it is put off. */
-  function jobFault(error: unknown, { number, id }: Pick<JobRecord, 'number' | 'id'>): void {
-    if (isAway(error)) outage.away(error)
-    if (isAway(error) || isTableGone(error) || stopping.signal.aborted) return
-    const againInMs = hurt.failed(number)
-    log.error('a bulk job cannot be worked on', { job: id, again_in_ms: againInMs ?? null, err: error })
-    due.drop((pair) => pair.number === number)
-    if (againInMs !== undefined) return
-    const failure = 'the service could not work on it; its log has the cause'
-    jobs.move(id, ['waiting', 'running'], 'paused', { failure }).catch(fault('a bulk job could not be paused'))
-  }
-  const rowFault = firstFaults(log)
+  const faults = faultsOf({ jobs, log, stopping: stopping.signal }, (job) => due.drop(({ number }) => number === job))
   let isNews = true // something became due, or may be done
   /** Plans at once instead of at the next turn, because a job was submitted or resumed. */
   const wake = (): void => {
@@ -96,112 +79,40 @@ export async function startEngine(database: Database, settings: EngineSettings) 
   }
   const claims = claimsOf({
     ...{ jobs, rows, now },
-    onFault: (error, job) => (job ? jobFault(error, job) : fault('claims of rows could not be renewed')(error)),
+    onFault: (error, job) =>
+      job ? faults.ofJob(error, job) : faults.ofAll('claims of rows could not be renewed')(error),
   })
   const due = duePairsOf({ rows, claimed: claims.count, room: settings.room })
   const writer = rowWriter({
     rows,
     onWritten: (job, isProviderDone) => {
-      hurt.ended(job)
+      faults.putOff.ended(job)
       if (isProviderDone) mayBeDone(job)
     },
     onRowFault: (err, job, { line }) =>
-      rowFault('the result of a row of a bulk job cannot be stored', { job: job.id, line, err }),
-    onFault: jobFault,
+      faults.ofRow('the result of a row of a bulk job cannot be stored', { job: job.id, line, err }),
+    onFault: faults.ofJob,
     closed: closed.signal,
   })
   const lookups = domainLookups({
     ...{ jobs, rows, findProvider: settings.findProvider, stopping: stopping.signal },
     onFound: mayBeDone,
-    onFault: jobFault,
-    mayTry: hurt.isDue,
+    onFault: faults.ofJob,
+    mayTry: faults.putOff.isDue,
     onDomainFault: (err, { id }, domain) =>
-      rowFault('the provider of a domain cannot be found', { job: id, domain, err }),
+      faults.ofRow('the provider of a domain cannot be found', { job: id, domain, err }),
   })
-  const asking = new Set<Promise<void>>()
-
-  async function ask(claim: Claim): Promise<void> {
-    const { of, row, signal } = claim
-    const again = (waitMs: number, counts: boolean): void =>
-      writer.add(of, { ...row, counts, waitMs, result: null, reason: null, answer: {} })
-    try {
-      await claim.begin()
-      const asked = await rowResult(settings.ask, {
-        ...{
-          kind: of.kind,
-          input: row.input,
-          options: of.options,
-          signal,
-          begin: claim.begin,
-          limitMs: settings.rowMs,
-        },
-        onFault: (err) => {
-          if (stopping.signal.aborted) throw err // it may be asked no more
-          rowFault('a row of a bulk job cannot be asked', { job: of.id, line: row.line, err })
-        },
-      })
-      signal.throwIfAborted() // what was cut short is no answer
-      const firstAskedAtMs = row.firstAskedAt?.getTime() ?? now()
-      const retry = retryOf(asked, { attempts: row.attempts, firstAskedAtMs }, now(), giveUpAfterOf(of))
-      if (retry) again(retry.waitMs, retry.counts)
-      else writer.add(of, { ...row, counts: true, waitMs: null, ...asked })
-    } catch {
-      again(0, false) // its job or this node stops, or the claim was lost
-    } finally {
-      claims.close(claim)
-      turns.wake()
-    }
-  }
-
-  /** Claims rows of a pair and begins to ask them. */
-  async function claimOf({ pair, most }: { readonly pair: DuePair; readonly most: number }): Promise<void> {
-    const sent = claims.moment()
-    for (const claim of claims.open(pair, await due.claim(pair, most), sent)) {
-      const work = ask(claim).finally(() => asking.delete(work))
-      asking.add(work)
-    }
-  }
-  async function feed(): Promise<void> {
-    if (writer.waiting() >= MAX_UNWRITTEN || stopping.signal.aborted) return
-    const next = due.next(MAX_ROWS - claims.size())
-    await eachAlone(CLAIMS_AT_A_TIME, next, claimOf, (error, { pair }) => {
-      if (isAway(error)) throw error
-      due.drop((one) => one === pair)
-      jobFault(error, pair)
-    })
-  }
+  const asking = askingOf(settings, stopping.signal, { claims, due, writer, faults, onEnd: turns.wake })
+  const endJobs = endsOf({ db }, settings, faults)
 
   async function plan(): Promise<void> {
     await lookups.begin()
-    due.plan((await rows.duePairs()).filter(({ number }) => hurt.isDue(number)))
+    due.plan((await rows.duePairs()).filter(({ number }) => faults.putOff.isDue(number)))
     if (ended.size === 0) return
     const numbers = [...ended]
     ended.clear()
     await jobs.finish(new Date(now()), numbers)
   }
-  let finishedAtMs = performance.now()
-  let sweptAtMs = Number.NEGATIVE_INFINITY
-  async function keepHouse(): Promise<void> {
-    if (performance.now() - finishedAtMs >= FINISH_EVERY_MS) {
-      finishedAtMs = performance.now()
-      await jobs.finish(new Date(now())) // those of which another node wrote the last result and died
-    }
-    if (performance.now() - sweptAtMs < SWEEP_EVERY_MS) return
-    sweptAtMs = performance.now()
-    const overdue = (await jobs.overdue(new Date(now()))).filter(hurt.isDue)
-    await eachAlone(
-      1,
-      overdue,
-      (id) => jobs.remove(id),
-      (error, id) => {
-        if (isAway(error)) throw error
-        const againInMs = hurt.failed(id)
-        log.error('an expired bulk job could not be removed', { job: id, again_in_ms: againInMs ?? null, err: error })
-      },
-    )
-    await dropLeftTables(database.db)
-  }
-
   async function loop(): Promise<void> {
     let plannedAtMs = Number.NEGATIVE_INFINITY
     let tookMs = 0
@@ -217,11 +128,11 @@ export async function startEngine(database: Database, settings: EngineSettings) 
           plannedAtMs = performance.now()
           tookMs = plannedAtMs - begunMs
         }
-        await feed()
-        await keepHouse()
-        outage.over()
+        await asking.feed()
+        await endJobs()
+        faults.outage.over()
       } catch (error) {
-        fault('bulk jobs cannot be planned')(error)
+        faults.ofAll('bulk jobs cannot be planned')(error)
       }
       const restMs = due.size() > 0 || claims.size() > 0 ? PLAN_EVERY_MS : REST_MS
       const isWoken = await turns.pause(isNews ? Math.min(planInMs(), restMs) : restMs, stopping.signal)
@@ -240,7 +151,7 @@ export async function startEngine(database: Database, settings: EngineSettings) 
       claims.stopBeginning(reason)
       const late = setTimeout(() => claims.abort(reason), settings.drainMs ?? DRAIN_MS)
       await looping
-      await Promise.all([...asking, lookups.settled()])
+      await Promise.all([asking.settled(), lookups.settled()])
       clearTimeout(late)
       // An unavailable database does not prevent stopping: claims end by themselves.
       const lastWrite = setTimeout(() => closed.abort(reason), LAST_WRITE_MS)
@@ -249,6 +160,120 @@ export async function startEngine(database: Database, settings: EngineSettings) 
       closed.abort(reason)
       claims.stop()
     }),
+  }
+}
+
+type Faults = ReturnType<typeof faultsOf>
+
+/** What is done about a fault: of a row it is logged, of a job the job is put off, of the database all waits. */
+function faultsOf(
+  { jobs, log, stopping }: { readonly jobs: Jobs; readonly log: Log; readonly stopping: AbortSignal },
+  drop: (job: number) => void,
+) {
+  const outage = outageLog(log, 'bulk jobs')
+  const hurt = putOff<number | string>(JOB_AGAIN_MS, () => performance.now())
+  const ofAll = (event: string) => (error: unknown) => {
+    if (isAway(error)) outage.away(error)
+    else if (!stopping.aborted) log.error(event, { err: error })
+  }
+  /** A fault of one job: the others go on, and it is put off. */
+  function ofJob(error: unknown, { number, id }: Pick<JobRecord, 'number' | 'id'>): void {
+    if (isAway(error)) outage.away(error)
+    if (isAway(error) || isTableGone(error) || stopping.aborted) return
+    const againInMs = hurt.failed(number)
+    log.error('a bulk job cannot be worked on', { job: id, again_in_ms: againInMs ?? null, err: error })
+    drop(number)
+    if (againInMs !== undefined) return
+    const failure = 'the service could not work on it; its log has the cause'
+    jobs.move(id, ['waiting', 'running'], 'paused', { failure }).catch(ofAll('a bulk job could not be paused'))
+  }
+  return { outage, putOff: hurt, ofAll, ofJob, ofRow: firstFaults(log) }
+}
+
+type Asking = {
+  readonly claims: ReturnType<typeof claimsOf>
+  readonly due: ReturnType<typeof duePairsOf>
+  readonly writer: ReturnType<typeof rowWriter>
+  readonly faults: Faults
+  /** Hears when a row was asked. */
+  readonly onEnd: () => void
+}
+
+/** Claims rows that are due, asks them, and hands over what became of them. */
+function askingOf(settings: EngineSettings, stopping: AbortSignal, { claims, due, writer, faults, onEnd }: Asking) {
+  const asking = new Set<Promise<void>>()
+
+  async function ask(claim: Claim): Promise<void> {
+    const { of, row, signal } = claim
+    const again = (waitMs: number, counts: boolean): void =>
+      writer.add(of, { ...row, counts, waitMs, result: null, reason: null, answer: {} })
+    try {
+      await claim.begin()
+      const asked = await rowResult(settings.ask, {
+        ...{ kind: of.kind, input: row.input, options: of.options, signal, begin: claim.begin },
+        limitMs: settings.rowMs,
+        onFault: (err) => {
+          if (stopping.aborted) throw err // it may be asked no more
+          faults.ofRow('a row of a bulk job cannot be asked', { job: of.id, line: row.line, err })
+        },
+      })
+      signal.throwIfAborted() // what was cut short is no answer
+      const firstAskedAtMs = row.firstAskedAt?.getTime() ?? settings.now()
+      const retry = retryOf(asked, { attempts: row.attempts, firstAskedAtMs }, settings.now(), giveUpAfterOf(of))
+      if (retry) again(retry.waitMs, retry.counts)
+      else writer.add(of, { ...row, counts: true, waitMs: null, ...asked })
+    } catch {
+      again(0, false) // its job or this node stops, or the claim was lost
+    } finally {
+      claims.close(claim)
+      onEnd()
+    }
+  }
+
+  /** Claims rows of a pair and begins to ask them. */
+  async function claimOf({ pair, most }: { readonly pair: DuePair; readonly most: number }): Promise<void> {
+    const sent = claims.moment()
+    for (const claim of claims.open(pair, await due.claim(pair, most), sent)) {
+      const work = ask(claim).finally(() => asking.delete(work))
+      asking.add(work)
+    }
+  }
+  async function feed(): Promise<void> {
+    if (writer.waiting() >= MAX_UNWRITTEN || stopping.aborted) return
+    const next = due.next(MAX_ROWS - claims.size())
+    await eachAlone(CLAIMS_AT_A_TIME, next, claimOf, (error, { pair }) => {
+      if (isAway(error)) throw error
+      due.drop((one) => one === pair)
+      faults.ofJob(error, pair)
+    })
+  }
+  return { feed, settled: () => Promise.all(asking) }
+}
+
+/** Ends and removes jobs, beside what is asked: those that another node left, and those that have expired. */
+function endsOf({ db }: Pick<Database, 'db'>, { now, log }: EngineSettings, faults: Faults) {
+  const jobs = jobsOf(db)
+  let finishedAtMs = performance.now()
+  let sweptAtMs = Number.NEGATIVE_INFINITY
+  return async (): Promise<void> => {
+    if (performance.now() - finishedAtMs >= FINISH_EVERY_MS) {
+      finishedAtMs = performance.now()
+      await jobs.finish(new Date(now())) // those of which another node wrote the last result and died
+    }
+    if (performance.now() - sweptAtMs < SWEEP_EVERY_MS) return
+    sweptAtMs = performance.now()
+    const overdue = (await jobs.overdue(new Date(now()))).filter(faults.putOff.isDue)
+    await eachAlone(
+      1,
+      overdue,
+      (id) => jobs.remove(id),
+      (error, id) => {
+        if (isAway(error)) throw error
+        const againInMs = faults.putOff.failed(id)
+        log.error('an expired bulk job could not be removed', { job: id, again_in_ms: againInMs ?? null, err: error })
+      },
+    )
+    await dropLeftTables(db)
   }
 }
 
