@@ -79,100 +79,7 @@ export function createBlacklists(options: {
   const states = testStates()
   const tests = tester({ states, keys, deadlineMs })
   const kept = memory(lists, now)
-  const share = sharedWork<readonly Entry[], Lookup>()
-  const waiting = lists.map(() => 0)
-
-  /** The entry that needs no query: the list is barred or unsupported, or its cached answer is fresh enough. */
-  function known(list: List, index: number, address: Subject, maxAgeMs: number): Entry | undefined {
-    const unfit = unaskable(list, address)
-    if (unfit !== undefined) return unansweredEntry(list, address, 'unsupported', unfit)
-    const family = familyOfSubject(address)
-    const state = tests.state(list, family)
-    const support = supports(list, address)
-    if (support === 'no') return unansweredEntry(list, address, 'unsupported', 'no_ipv6')
-    if (support === 'unknown' && state.status !== 'healthy')
-      return unansweredEntry(list, address, 'unsupported', 'ipv6_not_proven')
-    if (isBarred(state)) return barredEntry(list, address, state)
-    const entry = kept.recall(address, index, now(), maxAgeMs)
-    return entry && provenEntry(entry, state)
-  }
-
-  async function ask(ctx: LookupCtx, address: Subject, index: number, signals: ListSignals): Promise<Entry> {
-    const list = lists[index]!
-    const family = familyOfSubject(address)
-    if (kept.isSuspect(index) && waiting[index]! >= MAX_SUSPECT_QUESTIONS)
-      return unansweredEntry(list, address, 'timeout', 'not_answering')
-    waiting[index]! += 1
-    const asked = await askList(list, address, {
-      ...signals,
-      resolve: ctx.resolve,
-      allow,
-      keys,
-      retry: !kept.isSuspect(index),
-      now,
-      state: () => tests.state(list, family),
-      negative: () => tests.negative(ctx, list, family, signals.whole),
-      heard: (entry) => signals.heard(index, entry),
-    }).finally(() => {
-      waiting[index]! -= 1
-    })
-    if (asked.entry.reading.status === 'not_listed') await tested(list, family, signals.whole)
-    const entry = provenEntry(asked.entry, tests.state(list, family))
-    if (asked.keep) kept.remember(address, index, asked.entry, asked.ttlSeconds, entry.reading.status)
-    return entry
-  }
-
-  /** Waits for the test of a list without proof, if one is in progress: it was sent together with the query. */
-  async function tested(list: List, family: Family, signal: AbortSignal): Promise<void> {
-    const test = tests.running(list, family)
-    if (!test || proofOf(tests.state(list, family)) === 'holds') return
-    await raced(signal, test.answered).catch(() => {}) // out of time: there is no proof
-  }
-
-  function begin(
-    ctx: LookupCtx,
-    address: Subject,
-    entries: readonly (Entry | undefined)[],
-    signal: AbortSignal,
-  ): Lookup {
-    const suspects = lists.filter((_, index) => kept.isSuspect(index)).length
-    // so many at once: the fault is on our side, and each list is worth the wait
-    const ours = suspects > lists.length / 3
-    return askAll({
-      lists,
-      address,
-      known: entries,
-      deadlineMs,
-      signal,
-      now,
-      isPatient: (index) => ours || !kept.isSuspect(index),
-      ask: (index, signals) => ask(ctx, address, index, signals),
-    })
-  }
-
-  /**
-   * Joins the lookup of this address in progress, unless it contains older answers than requested. If the caller
-   * disconnects, the known entries are returned.
-   */
-  async function asked(
-    ctx: LookupCtx,
-    address: Subject,
-    entries: readonly (Entry | undefined)[],
-    maxAgeMs: number,
-    beside: () => void,
-  ): Promise<readonly Entry[]> {
-    const { work, result } = share(address, ({ signal }) => begin(ctx, address, entries, signal), {
-      signal: ctx.signal,
-      accepts: (lookup) => lookup.isFresh(maxAgeMs),
-    })
-    beside()
-    try {
-      return await result
-    } catch (error) {
-      if (!ctx.signal.aborted) throw error
-      return work.sofar()
-    }
-  }
+  const { known, asked } = listQueries({ lists, allow, keys, deadlineMs, now, tests, kept })
 
   /**
    * A list that may support IPv6 and has not answered yet is waited for; otherwise the first answers of a process would
@@ -194,7 +101,7 @@ export function createBlacklists(options: {
     version: set.version,
     entries,
   })
-  const asItStands = (address: Subject, entries: readonly (Entry | undefined)[]): readonly Entry[] =>
+  const asItStands = (address: Subject, entries: Known): readonly Entry[] =>
     entries.map((entry, index) => entry ?? unansweredEntry(lists[index]!, address, 'timeout', 'aborted'))
 
   return {
@@ -250,6 +157,112 @@ export function createBlacklists(options: {
      */
     settled: tests.settled,
   }
+}
+
+/** What is known of each list; undefined: it has to be asked. */
+type Known = readonly (Entry | undefined)[]
+type Asking = {
+  readonly lists: readonly List[]
+  readonly allow: Allow
+  readonly keys: ListKeys
+  readonly deadlineMs: number
+  readonly now: () => number
+  readonly tests: ReturnType<typeof tester>
+  readonly kept: ReturnType<typeof memory>
+}
+
+/** Asks the lists about a subject, those alone of which nothing fresh enough is known. */
+function listQueries({ lists, allow, keys, deadlineMs, now, tests, kept }: Asking) {
+  const share = sharedWork<readonly Entry[], Lookup>()
+  const waiting = lists.map(() => 0)
+
+  /** The entry that needs no query: the list is barred or unsupported, or its cached answer is fresh enough. */
+  function known(list: List, index: number, address: Subject, maxAgeMs: number): Entry | undefined {
+    const unfit = unaskable(list, address)
+    if (unfit !== undefined) return unansweredEntry(list, address, 'unsupported', unfit)
+    const family = familyOfSubject(address)
+    const state = tests.state(list, family)
+    const support = supports(list, address)
+    if (support === 'no') return unansweredEntry(list, address, 'unsupported', 'no_ipv6')
+    if (support === 'unknown' && state.status !== 'healthy')
+      return unansweredEntry(list, address, 'unsupported', 'ipv6_not_proven')
+    if (isBarred(state)) return barredEntry(list, address, state)
+    const entry = kept.recall(address, index, now(), maxAgeMs)
+    return entry && provenEntry(entry, state)
+  }
+
+  async function ask(ctx: LookupCtx, address: Subject, index: number, signals: ListSignals): Promise<Entry> {
+    const list = lists[index]!
+    const family = familyOfSubject(address)
+    if (kept.isSuspect(index) && waiting[index]! >= MAX_SUSPECT_QUESTIONS)
+      return unansweredEntry(list, address, 'timeout', 'not_answering')
+    waiting[index]! += 1
+    const asked = await askList(list, address, {
+      ...signals,
+      resolve: ctx.resolve,
+      allow,
+      keys,
+      retry: !kept.isSuspect(index),
+      now,
+      state: () => tests.state(list, family),
+      negative: () => tests.negative(ctx, list, family, signals.whole),
+      heard: (entry) => signals.heard(index, entry),
+    }).finally(() => {
+      waiting[index]! -= 1
+    })
+    if (asked.entry.reading.status === 'not_listed') await tested(list, family, signals.whole)
+    const entry = provenEntry(asked.entry, tests.state(list, family))
+    if (asked.keep) kept.remember(address, index, asked.entry, asked.ttlSeconds, entry.reading.status)
+    return entry
+  }
+
+  /** Waits for the test of a list without proof, if one is in progress: it was sent together with the query. */
+  async function tested(list: List, family: Family, signal: AbortSignal): Promise<void> {
+    const test = tests.running(list, family)
+    if (!test || proofOf(tests.state(list, family)) === 'holds') return
+    await raced(signal, test.answered).catch(() => {}) // out of time: there is no proof
+  }
+
+  function begin(ctx: LookupCtx, address: Subject, entries: Known, signal: AbortSignal): Lookup {
+    const suspects = lists.filter((_, index) => kept.isSuspect(index)).length
+    // so many at once: the fault is on our side, and each list is worth the wait
+    const ours = suspects > lists.length / 3
+    return askAll({
+      lists,
+      address,
+      known: entries,
+      deadlineMs,
+      signal,
+      now,
+      isPatient: (index) => ours || !kept.isSuspect(index),
+      ask: (index, signals) => ask(ctx, address, index, signals),
+    })
+  }
+
+  /**
+   * Joins the lookup of this address in progress, unless it contains older answers than requested. If the caller
+   * disconnects, the known entries are returned.
+   */
+  async function asked(
+    ctx: LookupCtx,
+    address: Subject,
+    entries: Known,
+    maxAgeMs: number,
+    beside: () => void,
+  ): Promise<readonly Entry[]> {
+    const { work, result } = share(address, ({ signal }) => begin(ctx, address, entries, signal), {
+      signal: ctx.signal,
+      accepts: (lookup) => lookup.isFresh(maxAgeMs),
+    })
+    beside()
+    try {
+      return await result
+    } catch (error) {
+      if (!ctx.signal.aborted) throw error
+      return work.sofar()
+    }
+  }
+  return { known, asked }
 }
 
 /** Maximum number of addresses whose answers are cached: 29 entries each, about 13 KiB. */
