@@ -132,10 +132,7 @@ class Slice {
 export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nodes'>) {
   const slices = new Map<string, Slice>()
   const listeners: (() => void)[] = []
-  const share = ownShare(now)
-  let running = false
-  let hasNews = false
-  let wake = (): void => {}
+  const grants = granting(now, slices, listeners, cluster)
 
   function sliceOf(key: string, limits: LeaseLimits): Slice {
     const known = slices.get(key)
@@ -143,20 +140,103 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
       known.limits = limits
       return known
     }
-    if (slices.size >= MAX_KEYS) purge(0)
+    if (slices.size >= MAX_KEYS) grants.purge(0)
     const made = new Slice(key, limits, now)
     slices.set(key, made)
     return made
   }
-  function purge(idleMs: number): void {
-    for (const [key, slice] of slices) if (!slice.isActive && now() - slice.usedAtMs >= idleMs) slices.delete(key)
-  }
 
+  return {
+    /** Waits for a connection, first come first served. Rejects with the signal's reason. */
+    connect: (key: string, limits: LeaseLimits, signal: AbortSignal): Promise<Release> => {
+      if (signal.aborted) return Promise.reject(signal.reason)
+      const slice = sliceOf(key, limits)
+      if (slice.connecting.size === 0 && slice.mayConnect) {
+        slice.used++
+        slice.usedAtMs = now()
+        return Promise.resolve(slice.release())
+      }
+      return new Promise((resolve, reject) => {
+        const start = (): void => {
+          signal.removeEventListener('abort', stop)
+          resolve(slice.release())
+        }
+        const stop = (): void => {
+          slice.connecting.delete(start)
+          reject(signal.reason)
+        }
+        signal.addEventListener('abort', stop, { once: true })
+        slice.connecting.add(start)
+        grants.ask(slice)
+      })
+    },
+    /**
+     * Waits for a recipient of the rate: undefined at its turn, or at once the time to wait if that is longer than
+     * `withinMs`.
+     */
+    recipient: async (
+      key: string,
+      limits: LeaseLimits,
+      signal: AbortSignal,
+      withinMs: number,
+    ): Promise<number | undefined> => {
+      if (!Number.isFinite(limits.perMinute)) return undefined
+      const slice = sliceOf(key, limits)
+      const untilMs = now() + withinMs
+      const turn = {}
+      slice.asking.add(turn)
+      try {
+        for (;;) {
+          signal.throwIfAborted()
+          const ahead = [...slice.asking].indexOf(turn)
+          if (slice.tokens >= ahead + 1) {
+            slice.tokens--
+            slice.usedAtMs = now()
+            return undefined
+          }
+          grants.ask(slice)
+          await raced(signal, slice.granted.promise)
+          if (slice.tokens >= 1) continue
+          const waitMs = Math.max(0, slice.nextTokenMs - now()) + ahead * (60_000 / limits.perMinute)
+          if (now() + waitMs > untilMs) return Math.ceil(waitMs)
+        }
+      } finally {
+        slice.asking.delete(turn)
+      }
+    },
+    /** Questions that may begin at once, if `claimed` are about to; more is asked for if there are none. */
+    room: (key: string, limits: LeaseLimits, claimed: number): number => {
+      const slice = sliceOf(key, limits)
+      const isNew = !slice.hasDemand
+      slice.demandUntilMs = now() + DEMAND_MS
+      if (isNew) grants.ask(slice)
+      return slice.room(claimed)
+    },
+    /** Calls the listener when there may be more room than before. */
+    onRoom: (listener: () => void) => void listeners.push(listener),
+  }
+}
+
+/** Asks for grants of the slices in use again and again, until none is. */
+function granting(
+  now: () => number,
+  slices: Map<string, Slice>,
+  listeners: readonly (() => void)[],
+  cluster?: Pick<Cluster, 'lease' | 'nodes'>,
+) {
+  const share = ownShare(now)
+  let running = false
+  let hasNews = false
+  let wake = (): void => {}
   /**
    * When the last grant of the database was asked for: slices of that time have ended before nodes use their shares of
    * the limits instead.
    */
   let sharedMs = Number.NEGATIVE_INFINITY
+
+  function purge(idleMs: number): void {
+    for (const [key, slice] of slices) if (!slice.isActive && now() - slice.usedAtMs >= idleMs) slices.delete(key)
+  }
   async function renew(active: readonly Slice[]): Promise<void> {
     const wants = active.map((slice) => slice.want())
     const sentMs = now()
@@ -210,76 +290,7 @@ export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nod
     running = true
     void Promise.resolve().then(run)
   }
-
-  return {
-    /** Waits for a connection, first come first served. Rejects with the signal's reason. */
-    connect: (key: string, limits: LeaseLimits, signal: AbortSignal): Promise<Release> => {
-      if (signal.aborted) return Promise.reject(signal.reason)
-      const slice = sliceOf(key, limits)
-      if (slice.connecting.size === 0 && slice.mayConnect) {
-        slice.used++
-        slice.usedAtMs = now()
-        return Promise.resolve(slice.release())
-      }
-      return new Promise((resolve, reject) => {
-        const start = (): void => {
-          signal.removeEventListener('abort', stop)
-          resolve(slice.release())
-        }
-        const stop = (): void => {
-          slice.connecting.delete(start)
-          reject(signal.reason)
-        }
-        signal.addEventListener('abort', stop, { once: true })
-        slice.connecting.add(start)
-        ask(slice)
-      })
-    },
-    /**
-     * Waits for a recipient of the rate: undefined at its turn, or at once the time to wait if that is longer than
-     * `withinMs`.
-     */
-    recipient: async (
-      key: string,
-      limits: LeaseLimits,
-      signal: AbortSignal,
-      withinMs: number,
-    ): Promise<number | undefined> => {
-      if (!Number.isFinite(limits.perMinute)) return undefined
-      const slice = sliceOf(key, limits)
-      const untilMs = now() + withinMs
-      const turn = {}
-      slice.asking.add(turn)
-      try {
-        for (;;) {
-          signal.throwIfAborted()
-          const ahead = [...slice.asking].indexOf(turn)
-          if (slice.tokens >= ahead + 1) {
-            slice.tokens--
-            slice.usedAtMs = now()
-            return undefined
-          }
-          ask(slice)
-          await raced(signal, slice.granted.promise)
-          if (slice.tokens >= 1) continue
-          const waitMs = Math.max(0, slice.nextTokenMs - now()) + ahead * (60_000 / limits.perMinute)
-          if (now() + waitMs > untilMs) return Math.ceil(waitMs)
-        }
-      } finally {
-        slice.asking.delete(turn)
-      }
-    },
-    /** Questions that may begin at once, if `claimed` are about to; more is asked for if there are none. */
-    room: (key: string, limits: LeaseLimits, claimed: number): number => {
-      const slice = sliceOf(key, limits)
-      const isNew = !slice.hasDemand
-      slice.demandUntilMs = now() + DEMAND_MS
-      if (isNew) ask(slice)
-      return slice.room(claimed)
-    },
-    /** Calls the listener when there may be more room than before. */
-    onRoom: (listener: () => void) => void listeners.push(listener),
-  }
+  return { ask, purge }
 }
 
 type Bucket = ReturnType<typeof takeToken>['bucket']
