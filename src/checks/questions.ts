@@ -77,25 +77,18 @@ const SILENCE = 8
  */
 export class Questions {
   private readonly queries = new Map<string, Map<string, Query>>()
-  /** All that were sent, and how many of them before this look-up. */
-  private readonly sent: Query[] = []
-  private spent = 0
+  private readonly allotment = new Allotment()
+  private readonly silence = new Silence()
   private run = 1
   private isFirst = true
   private parts = new Map<PartName, Part>()
-  private given: ReadonlyMap<PartName, number> | undefined
-  private readonly addresses = new Set<unknown>()
-  /** The answers about mail hosts, in the order of the queries. */
-  private readonly hosts: Promise<void>[] = []
   /** How many queries of `mx` may be sent, by the addresses in the answers so far. */
   private mxLimit: number = PARTS.mx[0]
-  /** Those that ended without an answer; undefined once there was one. */
-  private unanswered: DnsError[] | undefined = []
 
   /** Begins another look-up of the same check: it may send what the ones before have left. */
   again(): void {
     this.isFirst &&= !this.parts.values().some(({ isStarted }) => isStarted)
-    this.spent = this.sent.length
+    this.allotment.again()
     this.run++
     this.parts = new Map()
   }
@@ -121,7 +114,7 @@ export class Questions {
   /** How many queries of the first look-up a part after {@link VARIABLE} may send for certain, once that is known. */
   async room(name: PartName): Promise<number> {
     if (this.isFirst) await Promise.all(VARIABLE.map((one) => this.ended(one)))
-    return this.reserve(name) + (this.more().get(name) ?? 0)
+    return this.allotment.reserve(name) + this.allotment.more(name)
   }
 
   /** The resolver within these limits; the part of a query is one of its options. */
@@ -140,20 +133,20 @@ export class Questions {
       // One with a signal of its own is not kept: it may be given up before the others.
       const isOfHost = part === 'mx' && (type === 'A' || type === 'AAAA')
       if (may === true && query.answer !== undefined && signal === own) {
-        if (isOfHost) this.count(query, query.answer) // another part may have asked first
+        if (isOfHost) this.allotment.hear(query, query.answer) // another part may have asked first
         return query.answer as Promise<Answer<T>>
       }
       const send = (): Promise<Answer<T>> => {
         const known = signal === own ? query.answer : undefined
         if (known !== undefined) return known as Promise<Answer<T>>
-        const answer = this.heard(query, () =>
+        const answer = this.silence.send(query, () =>
           resolve(name, type, signal, isUnchecked ? { checkingDisabled: true } : undefined),
         )
         if (signal === own) query.answer = answer as Promise<Answer>
         return answer
       }
       const answer = this.whenMay(may, query, send)
-      if (isOfHost) this.count(query, answer)
+      if (isOfHost) this.allotment.hear(query, answer)
       return answer
     }
   }
@@ -172,23 +165,6 @@ export class Questions {
     })
   }
 
-  /** Sends a query, unless the resolver is taken for dead. */
-  private heard<T>(query: Query, send: () => Promise<T>): Promise<T> {
-    const { unanswered } = this
-    if (!unanswered) return send()
-    const [{ reason, server } = { reason: 'timeout' } as const] = unanswered
-    if (unanswered.length >= SILENCE) return Promise.reject(new DnsError(reason, query, server ? { server } : {}))
-    const answer = send()
-    answer.then(
-      () => (this.unanswered = undefined),
-      (error) => {
-        if (error instanceof DnsError && SILENT.includes(error.reason)) this.unanswered?.push(error)
-        else this.unanswered = undefined
-      },
-    )
-    return answer
-  }
-
   private part(name: PartName): Part {
     const known = this.parts.get(name)
     if (known) return known
@@ -205,16 +181,6 @@ export class Questions {
     if (!query) ofKind.set(name, (query = { name, type, run: 0, parts: 0 }))
     return query
   }
-
-  private count(query: Query, answer: Promise<Answer>): void {
-    if (this.counted.has(query)) return
-    this.counted.add(query)
-    const add = ({ records }: Answer): void => {
-      for (const address of records) this.addresses.add(address)
-    }
-    this.hosts.push(answer.then(add, () => {}))
-  }
-  private readonly counted = new Set<Query>()
 
   private verdict(name: PartName, query: Query): boolean | Promise<boolean> {
     const bit = 1 << PLACE[name]
@@ -238,7 +204,7 @@ export class Questions {
   private grant(query: Query, bit: number): true {
     if (query.run === 0) {
       query.run = this.run
-      this.sent.push(query)
+      this.allotment.sent.push(query)
     }
     query.parts |= bit
     return true
@@ -247,27 +213,88 @@ export class Questions {
   private async decide(name: PartName, query: Query, place: number): Promise<boolean> {
     if (this.isFirst && name === 'mx') {
       if (place < this.mxLimit) return true
-      await Promise.all(this.hosts.slice(0, place - 1)) // the first query is that for MX
-      this.mxLimit = PARTS.mx[0] + PARTS.mx[1] * this.known()
+      await this.allotment.heard(place - 1) // the first query is that for MX
+      this.mxLimit = PARTS.mx[0] + PARTS.mx[1] * this.allotment.known()
       return place < this.mxLimit
     }
     if (this.isFirst) {
       await this.ended('mx')
-      if (place < this.reserve(name)) return true
+      if (place < this.allotment.reserve(name)) return true
       if (PARTS[name][2] > 0 && place < (await this.room(name))) return true
     }
-    const at = PLACE[name]
-    const earlier = ORDER.slice(0, at)
+    const earlier = ORDER.slice(0, PLACE[name])
     await Promise.all(earlier.filter((one) => this.parts.get(one)?.isStarted).map((one) => this.ended(one)))
     if (query.parts & (bitOf(name) - 1)) return true
-    const before = this.sentBy(bitOf(name) - 1)
-    const own = this.sentBy((bitOf(name) << 1) - 1) - before
-    return own < this.most() - this.spent - before - (this.isFirst ? this.kept(at) : 0)
+    return this.allotment.hasRoom(name, this.isFirst)
   }
 
   private ended(name: PartName): Promise<void> | undefined {
     const part = this.part(name)
     return part.isEnded ? undefined : (part.ended ??= Promise.withResolvers<void>()).promise
+  }
+}
+
+/** How many queries the parts of a check may send, by what was sent and the addresses of its mail hosts. */
+class Allotment {
+  /** All that were sent, and how many of them before this look-up. */
+  readonly sent: Query[] = []
+  private spent = 0
+  private given: ReadonlyMap<PartName, number> | undefined
+  private readonly addresses = new Set<unknown>()
+  /** The answers about mail hosts, in the order of the queries. */
+  private readonly hosts: Promise<void>[] = []
+  private readonly counted = new Set<Query>()
+
+  again(): void {
+    this.spent = this.sent.length
+  }
+
+  /** Counts the addresses in an answer about a mail host. */
+  hear(query: Query, answer: Promise<Answer>): void {
+    if (this.counted.has(query)) return
+    this.counted.add(query)
+    const add = ({ records }: Answer): void => {
+      for (const address of records) this.addresses.add(address)
+    }
+    this.hosts.push(answer.then(add, () => {}))
+  }
+
+  /** The first answers about mail hosts. */
+  heard(count: number): Promise<unknown> {
+    return Promise.all(this.hosts.slice(0, count))
+  }
+
+  /** Whether a part may send one more query than it has, with those that the parts before it have sent. */
+  hasRoom(name: PartName, isFirst: boolean): boolean {
+    const before = this.sentBy(bitOf(name) - 1)
+    const own = this.sentBy((bitOf(name) << 1) - 1) - before
+    return own < this.most() - this.spent - before - (isFirst ? this.kept(PLACE[name]) : 0)
+  }
+
+  known = (): number => Math.min(MOST_ADDRESSES, this.addresses.size)
+
+  /** How many queries of a part nothing else can use up, once the mail hosts are known. */
+  reserve(name: PartName): number {
+    const [sure, each] = PARTS[name]
+    return sure + (name === 'mx' ? 0 : each * this.known())
+  }
+
+  /** What a part after {@link VARIABLE} gets of what these have left: in order. */
+  more(name: PartName): number {
+    this.given ??= this.shares()
+    return this.given.get(name) ?? 0
+  }
+
+  private shares(): ReadonlyMap<PartName, number> {
+    const rest = ORDER.slice(VARIABLE.length)
+    let left = this.most() - this.sentBy((1 << VARIABLE.length) - 1) - this.reserved(rest)
+    return new Map(
+      rest.map((name) => {
+        const given = Math.max(0, Math.min(PARTS[name][2], left))
+        left -= given
+        return [name, given]
+      }),
+    )
   }
 
   /** Number of queries of this look-up that were sent for one of these parts. */
@@ -280,35 +307,34 @@ export class Questions {
   /** What the parts after one have for themselves. */
   private kept(at: number): number {
     const later = ORDER.slice(at + 1)
-    const more = at < VARIABLE.length ? [] : later.map((one) => this.more().get(one) ?? 0)
+    const more = at < VARIABLE.length ? [] : later.map((one) => this.more(one))
     return more.reduce((sum, count) => sum + count, this.reserved(later))
   }
 
-  private known = (): number => Math.min(MOST_ADDRESSES, this.addresses.size)
-
   private most = (): number => Math.min(MOST, USUAL + PER_ADDRESS * this.addresses.size)
-
-  /** How many queries of a part nothing else can use up, once the mail hosts are known. */
-  private reserve(name: PartName): number {
-    const [sure, each] = PARTS[name]
-    return sure + (name === 'mx' ? 0 : each * this.known())
-  }
-
   private reserved = (parts: readonly PartName[]): number => parts.reduce((sum, one) => sum + this.reserve(one), 0)
+}
 
-  /** What the parts after {@link VARIABLE} get, in order, of what these have left. */
-  private more(): ReadonlyMap<PartName, number> {
-    if (this.given) return this.given
-    const rest = ORDER.slice(VARIABLE.length)
-    let left = this.most() - this.sentBy((1 << VARIABLE.length) - 1) - this.reserved(rest)
-    this.given = new Map(
-      rest.map((name) => {
-        const given = Math.max(0, Math.min(PARTS[name][2], left))
-        left -= given
-        return [name, given]
-      }),
+/** Whether the resolver answers at all: while the first queries of a check have no answer, no more are sent. */
+class Silence {
+  /** Those that ended without an answer; undefined once there was one. */
+  private unanswered: DnsError[] | undefined = []
+
+  /** Sends a query, unless the resolver is taken for dead. */
+  send<T>(query: Query, send: () => Promise<T>): Promise<T> {
+    const { unanswered } = this
+    if (!unanswered) return send()
+    const [{ reason, server } = { reason: 'timeout' } as const] = unanswered
+    if (unanswered.length >= SILENCE) return Promise.reject(new DnsError(reason, query, server ? { server } : {}))
+    const answer = send()
+    answer.then(
+      () => (this.unanswered = undefined),
+      (error) => {
+        if (error instanceof DnsError && SILENT.includes(error.reason)) this.unanswered?.push(error)
+        else this.unanswered = undefined
+      },
     )
-    return this.given
+    return answer
   }
 }
 
