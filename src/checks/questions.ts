@@ -95,7 +95,7 @@ export class Questions {
 
   /** Addresses of mail hosts that are laid over what is published: each has its queries, as a published one. */
   expect(addresses: readonly unknown[]): void {
-    for (const address of addresses) this.addresses.add(address)
+    this.allotment.expect(addresses)
   }
 
   start(...parts: readonly PartName[]): void {
@@ -253,10 +253,16 @@ class Allotment {
   hear(query: Query, answer: Promise<Answer>): void {
     if (this.counted.has(query)) return
     this.counted.add(query)
-    const add = ({ records }: Answer): void => {
-      for (const address of records) this.addresses.add(address)
-    }
-    this.hosts.push(answer.then(add, () => {}))
+    this.hosts.push(
+      answer.then(
+        ({ records }) => this.expect(records),
+        () => {},
+      ),
+    )
+  }
+
+  expect(addresses: readonly unknown[]): void {
+    for (const address of addresses) this.addresses.add(address)
   }
 
   /** The first answers about mail hosts. */

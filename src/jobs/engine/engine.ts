@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts'
 import { once } from '../../base/share-work.ts'
 import { type Database, isAway, outageLog } from '../../store/postgres/connect.ts'
 import { type DuePair, jobRowsOf } from '../../store/postgres/job-rows.ts'
-import { dropLeftTables, isTableGone, type JobRecord, type Jobs, jobsOf } from '../../store/postgres/jobs.ts'
+import { dropLeftTables, isJobGone, type JobRecord, type Jobs, jobsOf } from '../../store/postgres/jobs.ts'
 import type { Log } from '../../world.ts'
 import { type Ask, type Claim, claimsOf, type FindProvider } from './claims.ts'
 import { duePairsOf } from './due.ts'
@@ -179,7 +179,7 @@ function faultsOf(
   /** A fault of one job: the others go on, and it is put off. */
   function ofJob(error: unknown, { number, id }: Pick<JobRecord, 'number' | 'id'>): void {
     if (isAway(error)) outage.away(error)
-    if (isAway(error) || isTableGone(error) || stopping.aborted) return
+    if (isAway(error) || isJobGone(error) || stopping.aborted) return
     const againInMs = hurt.failed(number)
     log.error('a bulk job cannot be worked on', { job: id, again_in_ms: againInMs ?? null, err: error })
     drop(number)

@@ -3,7 +3,7 @@ import { raced, within } from '../../base/deadline.ts'
 import { limiter } from '../../base/limiter.ts'
 import { throughOutage } from '../../store/postgres/connect.ts'
 import type { JobRows } from '../../store/postgres/job-rows.ts'
-import { isTableGone, type JobRecord, type Jobs } from '../../store/postgres/jobs.ts'
+import { isJobGone, type JobRecord, type Jobs } from '../../store/postgres/jobs.ts'
 import type { FindProvider } from './claims.ts'
 
 type LookupSettings = {
@@ -109,7 +109,7 @@ export function domainLookups(settings: LookupSettings) {
         if (running.has(job.number) || !mayTry(job.number)) continue
         const work = step(job)
           .catch((error: unknown) => {
-            if (!isTableGone(error) && !stopping.aborted) onFault(error, job)
+            if (!isJobGone(error) && !stopping.aborted) onFault(error, job)
           })
           .finally(() => running.delete(job.number))
         running.set(job.number, work)

@@ -1,6 +1,6 @@
 import { throughOutage } from '../../store/postgres/connect.ts'
 import type { DuePair, JobRows, RowWrite } from '../../store/postgres/job-rows.ts'
-import { isTableGone } from '../../store/postgres/jobs.ts'
+import { isJobGone } from '../../store/postgres/jobs.ts'
 import { faultResult } from './row-result.ts'
 
 type RowWriterSettings = {
@@ -37,7 +37,7 @@ export function rowWriter({ rows, onWritten, onRowFault, onFault, closed }: RowW
     try {
       await write(job, [row])
     } catch (error) {
-      if (closed.aborted || isTableGone(error)) throw error
+      if (closed.aborted || isJobGone(error)) throw error
       const instead = { line: row.line, fence: row.fence, counts: true, waitMs: null }
       await write(job, [{ ...instead, ...faultResult(job.kind, error) }])
       onRowFault(error, job, row)
@@ -50,7 +50,7 @@ export function rowWriter({ rows, onWritten, onRowFault, onFault, closed }: RowW
       lane.writes = []
       try {
         await write(job, writes).catch(async (error: unknown) => {
-          if (closed.aborted || isTableGone(error)) throw error
+          if (closed.aborted || isJobGone(error)) throw error
           for (const row of writes) await writeAlone(job, row)
         })
       } catch (error) {

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { isTableGone } from './jobs.ts'
+import { isJobGone } from './jobs.ts'
 import { schemaStatus } from './tables.ts'
 
 type BackedUp = { readonly tables: number; readonly bytes: number }
@@ -54,7 +54,7 @@ async function begin(client: pg.PoolClient): Promise<readonly TableHeader[]> {
       await client.query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`)
       return tables
     } catch (error) {
-      if (!isTableGone(error) || tries === MAX_TRIES) throw error
+      if (!isJobGone(error) || tries === MAX_TRIES) throw error
       await client.query('ROLLBACK')
     }
   }

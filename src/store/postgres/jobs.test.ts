@@ -7,7 +7,7 @@ import type { Database } from './connect.ts'
 import { forgetRows } from './forget.ts'
 import { type ClaimedRow, type JobRows, jobRowsOf } from './job-rows.ts'
 import { jobSums, queueState } from './job-sums.ts'
-import { dropLeftTables, type JobRecord, type Jobs, jobsOf, MAX_OPEN, OWN_TABLE_ROWS } from './jobs.ts'
+import { dropLeftTables, isJobGone, type JobRecord, type Jobs, jobsOf, MAX_OPEN, OWN_TABLE_ROWS } from './jobs.ts'
 import { jsonArray } from './pool.ts'
 import { takeLeases } from './provider-leases.ts'
 import type { Schema } from './schema.ts'
@@ -38,6 +38,14 @@ const lapse = (job: JobRecord) =>
     [job.number],
   )
 const people = (n: number, domain = 'x.example'): string[] => Array.from({ length: n }, (_, i) => `user${i}@${domain}`)
+
+it.each([
+  ['its table', `SELECT FROM mailsonde.job_rows_of_removed`],
+  ['what a count is about', `INSERT INTO mailsonde.job_pace (job, provider, minute, n) VALUES (-1, 'p', now(), 1)`],
+])('tells from a failed statement that a job was removed with %s', async (_what, statement) => {
+  const failed = await database.pool.query(statement).catch((error) => error)
+  expect(isJobGone(failed)).toBe(true)
+})
 
 it('gives a list its duplicates, sums and domains', async () => {
   const job = await submitted(['a@x.example', 'b@y.example', 'a@x.example', 'a@x.example'])

@@ -234,7 +234,8 @@ async function dropTable(db: Kysely<Schema>, number: number): Promise<void> {
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'
-const UNDEFINED_TABLE = '42P01'
+/** An undefined table; a row of a job that is not there. */
+const OF_REMOVED = ['42P01', '23503']
 
-/** Whether a statement failed because the job was removed with its table. */
-export const isTableGone = (error: unknown): boolean => codeOf(error) === UNDEFINED_TABLE
+/** Whether a statement failed because the job was removed, with its table. */
+export const isJobGone = (error: unknown): boolean => OF_REMOVED.includes(codeOf(error) ?? '')
