@@ -3,9 +3,10 @@ import { ownAnswer } from '../answers/read-answer.ts'
 import { only } from '../base/at-most.ts'
 import { ERRORS } from '../base/errors.ts'
 import { resultInWords, STATES, KINDS as WORDS } from '../documents/jobs.ts'
+import { textOf } from '../jobs/intake/intake.ts'
 import { type Html, html, marked, timeOf, verbatim } from './html.ts'
 import { csrfField, pageOf } from './layout.ts'
-import { type Kind, kindSelect, listForm, MAX_PASTED, previewOf, TYPES } from './list-form.ts'
+import { BOUNDS, type Kind, kindSelect, listForm, MAX_PASTED, previewOf, TYPES } from './list-form.ts'
 import { readForm } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { type FieldProblem, isCorrectable, type Parts, refusedWords } from './parts.ts'
@@ -33,8 +34,11 @@ export const jobsPages = (parts: Parts): readonly Page[] => [
     visit: (visit) =>
       orRefused(parts, visit, 'file', async (one) => {
         const { fields, files } = await readForm(one, MAX_PASTED)
-        const text = files.map(({ octets }) => new TextDecoder().decode(octets)).at(-1)
-        return preview(parts, { ...one, form: { ...fields, ...(text !== undefined && { text }) } })
+        const file = files.at(-1)
+        const text = file && (await textOf(file.octets, BOUNDS))
+        const isCut = fields.partial === 'cut' && text !== undefined && /[\r\n]/.test(text)
+        const whole = isCut ? text.replace(/[^\r\n]*$/, '') : text
+        return preview(parts, { ...one, form: { ...fields, ...(whole !== undefined && { text: whole }) } })
       }),
   },
   {
@@ -82,7 +86,8 @@ ${typeof next === 'string' && html`<p><a href="${pathWith('/jobs', { cursor: nex
 async function preview(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { text = '', kind = 'auto', column = '', name = '', partial } = visit.form
   const found = await previewOf(text, kind, column === '' ? undefined : column)
-  const isPart = partial === 'true'
+  /** A script sends the file itself. */
+  const isPart = partial !== undefined
   return pageOf(parts, visit, {
     title: 'Preview of the list',
     main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p><h1>Preview of the list</h1>

@@ -46,7 +46,7 @@ export type Kind = (typeof KINDS)[number]
 /** The beginning of a list as a job would read it. */
 type ListPreview = {
   readonly kind: Kind
-  readonly format: 'csv' | 'lines' | 'ndjson' | 'json'
+  readonly format: Layout['format']
   readonly words: string
   /** Names of its columns; numbers where it has no header. */
   readonly columns: readonly string[]
@@ -58,6 +58,8 @@ type ListPreview = {
   readonly notes: readonly string[]
 }
 
+/** Bounds of a list that is read for its preview. */
+export const BOUNDS = { maxUpload: 4_194_304 } as const
 const SHOWN = 5
 /** Maximum number of columns of a row that are shown. */
 const MAX_COLUMNS = 20
@@ -70,7 +72,7 @@ const READ = 200
 export async function previewOf(text: string, kindText: string, column: string | undefined): Promise<ListPreview> {
   const kind = kindText === 'auto' ? kindOf(text) : KINDS.find((one) => one === kindText)
   if (!kind) throw pageError('list_kind', { known: KINDS }, { parameter: 'kind' })
-  const format = formatOf(text)
+  const guess = formatOf(text)
   let layout: Layout | undefined
   const rows: (readonly string[])[] = []
   const bad: { line: number; detail: string }[] = []
@@ -78,10 +80,10 @@ export async function previewOf(text: string, kindText: string, column: string |
   const taken: Partial<Record<Noted, number>> = {}
   const list = readList(only(Buffer.from(text)), {
     kind,
-    contentType: TYPES[format],
-    bounds: { maxUpload: 4_194_304 },
+    contentType: TYPES[guess],
+    bounds: BOUNDS,
     firstLine: 1,
-    ...(column !== undefined && format === 'csv' && { column }),
+    ...(column !== undefined && guess === 'csv' && { column }),
     found: (one) => (layout = one),
   })
   for await (const row of list) {
@@ -97,6 +99,7 @@ export async function previewOf(text: string, kindText: string, column: string |
   const columns = Array.from({ length: width }, (_, i) => header?.[i] ?? `Column ${i + 1}`)
   const index = layout && 'index' in layout ? layout.index : 0
   const notes = notesOf({ ...layout?.taken, ...taken })
+  const format = layout?.format ?? guess
   return {
     kind,
     format,
@@ -117,35 +120,31 @@ function kindOf(text: string): Kind {
 }
 
 /** The content types by which a list is sent as it was previewed. */
-export const TYPES = {
+export const TYPES: Readonly<Record<Layout['format'], string>> = {
   csv: 'text/csv',
-  lines: 'text/plain',
+  text: 'text/plain',
+  sql: 'text/plain',
   ndjson: 'application/x-ndjson',
   json: 'application/json',
-} as const
-
-const wordsOf = (format: ListPreview['format'], hasHeader: boolean): string => {
-  if (format === 'csv') return hasHeader ? 'CSV with a header.' : 'CSV without a header.'
-  return { lines: 'Text with one row per line.', ndjson: 'NDJSON: one value per line.', json: 'JSON items.' }[format]
+  entries: 'text/vcard',
 }
 
-/** The format of a text, by its beginning. A text of one column without a header has one row per line. */
-function formatOf(text: string): ListPreview['format'] {
+function wordsOf(format: Layout['format'], hasHeader: boolean): string {
+  if (format === 'csv') return hasHeader ? 'CSV with a header.' : 'CSV without a header.'
+  return {
+    text: 'Text with one row per line.',
+    sql: 'A dump of a database: its lines with an address.',
+    ndjson: 'NDJSON: one value per line.',
+    json: 'JSON items.',
+    entries: 'LDIF or vCard: one row per address.',
+  }[format]
+}
+
+/** What a text is sent as: the reader sees what else it is. A text of one column without a header has one row per line. */
+function formatOf(text: string): 'csv' | 'text' {
   const start = text.trimStart().slice(0, 4_096)
   const [first = ''] = start.split(/[\r\n]/, 1)
-  if (/^\{\s*"items"\s*:/.test(start)) return 'json'
-  if (isJson(first.trim())) return 'ndjson'
-  return /[,;\t|]/.test(start) || !/[@.:]/.test(first) ? 'csv' : 'lines'
-}
-
-function isJson(line: string): boolean {
-  if (!/^[{"]/.test(line)) return false
-  try {
-    JSON.parse(line)
-    return true
-  } catch {
-    return false
-  }
+  return /[,;\t|]/.test(start) || !/[@.:]/.test(first) ? 'csv' : 'text'
 }
 
 const cellsOf = (row: { readonly input: string; readonly columns?: unknown }): readonly string[] =>

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { brotliCompressSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { MonitorAnswer } from '../../src/answers/monitors.ts'
 import { AppError } from '../../src/base/errors.ts'
@@ -590,6 +590,33 @@ describe('a list as it is read', () => {
     const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(first.headers) }
     const { body } = await app.inject({ method: 'POST', url: '/jobs/preview', headers, payload })
     expect([body.includes(words), body.includes(`<option value="${kind}" selected>`)]).toEqual([true, true])
+  })
+})
+
+describe('a list as a file', () => {
+  const CRLF = 'Straße;E-Mail\r\nMühlweg;a@a.example\r\nx;b@a.example\r\n'
+  it.each<[string, Uint8Array, 'cut'?]>([
+    ['in Windows-1252', Buffer.from(CRLF, 'latin1')],
+    ['in UTF-16', Buffer.from(`\ufeff${CRLF}`, 'utf16le')],
+    ['in gzip', gzipSync(CRLF)],
+    ['of which the beginning is sent', Buffer.from(`${CRLF}Haus;c@a.exa`), 'cut'],
+  ])('%s is previewed as it is read', async (_, octets, partial) => {
+    const app = await appOf()
+    const first = await app.inject({ url: '/', headers: HTML })
+    const form = new FormData()
+    form.set('kind', 'auto')
+    if (partial) form.set('partial', partial)
+    form.set('file', new File([new Uint8Array(octets)], 'a.csv'))
+    const sent = new Response(form)
+    const { body } = await app.inject({
+      ...{ method: 'POST', url: `/jobs/upload?_csrf=${tokenOf(first.body)}`, payload: Buffer.from(await sent.bytes()) },
+      headers: {
+        ...{ ...HTML, ...SAME, cookie: cookieOf(first.headers) },
+        'content-type': sent.headers.get('content-type')!,
+      },
+    })
+    for (const word of ['Straße', 'Mühlweg', 'a@a.example', 'b@a.example']) expect(body).toContain(word)
+    expect(body).not.toMatch(/cannot be read|c@a/)
   })
 })
 

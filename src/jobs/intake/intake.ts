@@ -1,3 +1,4 @@
+import { only } from '../../base/at-most.ts'
 import { listError } from '../problems.ts'
 import { type CsvLayout, csvRows, formatOfText } from './csv.ts'
 import { entryRows, jsonRows, ndjsonRows, textRows } from './lines.ts'
@@ -74,6 +75,13 @@ export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<
   else if (format === 'entries') yield* entryRows(whole, kind, firstLine, held)
   else if (format === 'ndjson') yield* ndjsonRows(whole, kind, firstLine, held)
   else yield* jsonRows(whole, kind, firstLine, held)
+}
+
+/** The text of a small list, unpacked, in the encoding that it has. Throws AppError as {@link readParts}. */
+export async function textOf(octets: Uint8Array, bounds: SizeBounds): Promise<string> {
+  let text = ''
+  for await (const piece of listText(listOctets(only(octets), bounds))) text += piece
+  return text
 }
 
 /** The format that a content type names. Throws AppError `unsupported_media_type` for any other. */

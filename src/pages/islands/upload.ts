@@ -33,23 +33,16 @@ async function look(chosen: File): Promise<void> {
   file = chosen
   say(`Reading ${chosen.name} …`)
   if (/\.gz$/i.test(chosen.name)) return send(chosen, new FormData())
-  const text = await chosen.slice(0, HEAD).text()
-  const whole = chosen.size > HEAD ? text.slice(0, text.lastIndexOf('\n') + 1) || text : text
-  const body = new URLSearchParams({
-    _csrf: token,
-    kind: kind?.value ?? 'auto',
-    text: whole,
-    partial: 'true',
-    name: chosen.name,
-  })
-  const answer = await fetch('/jobs/preview', { method: 'POST', body, headers: { accept: 'text/html' } })
+  const body = new FormData()
+  const { name, size } = chosen
+  const fields = { kind: kind?.value ?? 'auto', partial: size > HEAD ? 'cut' : 'whole', name }
+  for (const [field, value] of Object.entries(fields)) body.set(field, value)
+  // The service reads the encoding.
+  body.set('file', chosen.slice(0, HEAD), name)
+  const answer = await fetch(form?.action ?? '', { method: 'POST', body, headers: { accept: 'text/html' } })
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
   const preview = page.querySelector(answer.ok ? '#preview' : '.refusal .lead, #problem')
-  say(
-    answer.ok
-      ? `${chosen.name}, ${Math.ceil(chosen.size / 1_024).toLocaleString()} KiB`
-      : `${chosen.name} cannot be read.`,
-  )
+  say(answer.ok ? `${name}, ${Math.ceil(size / 1_024).toLocaleString()} KiB` : `${name} cannot be read.`)
   place?.replaceChildren(...(preview ? [preview] : []))
   const submit = place?.querySelector<HTMLFormElement>('form[data-submit]')
   submit?.addEventListener('submit', (event) => {
