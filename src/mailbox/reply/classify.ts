@@ -19,6 +19,7 @@ import {
   REFUSED_BECAUSE,
   SENDER_CALLOUT,
   sentencesOf,
+  speaksOfConnection,
   speaksOfUs,
   withoutAsides,
   withoutEnd,
@@ -79,7 +80,7 @@ export function classify({ stage, reply, provider, parties = {} }: Answered): Ve
     return withRetry({ reason, by: 'text', ...(detail && { detail }), ...(restsHost && { restsHost }) }, reply)
   }
   const reason = reasonByCode({ stage, reply, about })
-  const isUs = namesUs(marked) || speaksOfUs(marked) || isOurName(marked)
+  const isUs = namesUs(marked) || speaksOfUs(marked) || speaksOfConnection(marked) || isOurName(marked)
   if (reason) return withRetry({ reason: isUs ? ofUs(reason) : reason, by: 'code' }, reply)
   return withRetry({ reason: reasonByStage(stage, reply.code), by: 'stage' }, reply)
 }

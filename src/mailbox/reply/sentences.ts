@@ -95,10 +95,11 @@ const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|not 
  */
 const OURS = new RegExp(
   [
-    "\\b(?:your|the sending|the sender's) (?:(?!to |for |at |of |message )[a-z'-]{1,16} ){0,2}(?:address(?! book)|domain|mailbox|account|user|storage|provider|isp|host|machine|network)\\b",
+    "\\b(?:your|the sending|the sender's) (?:(?!to |for |at |of |message )[a-z'-]{1,16} ){0,2}(?:address(?! book)|domain|mailbox|account|user|storage|quota|provider|isp|host|machine|network)\\b",
     "\\bin the sending domain\\b|\\bdomain you (?:send|sent|are sending) from\\b|\\bsender(?:'s)? (?:e-?mail )?(?:mailbox|account)\\b|\\byou are not in the list\\b",
     "\\b(?:(?:peer|source|origin(?:ating)?|envelope|return|bounce|author'?s?|submitter'?s?|calling|connecting) (?:e-?mail )?|(?:remote|from:?) )(?:address|user|account|mailbox)\\b",
-    '\\b(?:address|user|account|mailbox|domain|member|subscriber)s? (?:(?:named|given|used|found|stated|seen) )?(?:of|at|in|as|by|behind) (?:the |your |this |that )?(?:peer|origin|author|source|other (?:end|side)|remote (?:end|side|host)|submitter|client|connection|mail from|calling|connecting|message header|from\\b)',
+    '\\b(?:address|user|account|mailbox|domain|member|subscriber)s? (?:(?:named|given|used|found|stated|seen) )?(?:of|at|in|as|by|behind) (?:the |your |this |that )?(?:peer|origin|author|source|other (?:end|side)|remote (?:end|side|host)|submitter|client|connection|mail from|calling|connecting|message\\b|from\\b)',
+    '\\b(?:e-?mail|mail|message)s? from (?:an? )?(?:unknown|non-?exist[ae]nt|invalid|unregistered) (?:user|account|mailbox)\\b|\\b(?:unknown|invalid|not found):? (?:in |for |by |of )?(?:the )?(?:mail from|return.?path|reverse.?path)\\W*$',
     '\\b(?:address|user|account|mailbox|member|subscriber)s? (?:that |which |who )?(?:you (?:use|sen[dt]|connect|are (?:connecting|sending))|submitted|sent this|connected|is (?:sending|connecting))\\b(?! to)',
     // "Su", "seu", "suo" may be his or hers behind other words.
     '(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:(?:el|la|il|lo|a|o|os|as) )?(?:su|tu|sua|tua|seu|teu|suo|tuo|vostr[oa]) (?:\\S{1,16} )?(?:cuenta|conta|account|casella|caixa|buzon|casilla|direccion|dominio|endereco|indirizzo|utente)\\b',
@@ -130,6 +131,11 @@ export function namesUs(sentence: string): boolean {
   return rest.includes('US') && (/\p{Ll}{2}|\p{Lo}{2}/u.test(rest) || isOurName(rest))
 }
 
+/** Words that are about who sends, whatever the code. */
+const OF_CONNECTION =
+  /\b(?:tls|ssl|certificate|spf|dkim|dmarc|helo|ehlo|ptr|r?dns|reputation|authenticat\w{1,5}|ip address)\b/
+/** Whether a text is about the connection or its authentication, and not about the asked mailbox. */
+export const speaksOfConnection = (marked: string): boolean => !marked.includes('ASKED') && OF_CONNECTION.test(marked)
 /** Whether a text is one of our names and nothing else, so that its code is about us. */
 export const isOurName = (marked: string): boolean => /\bUS\b/.test(marked) && !/\p{Ll}{2}|\p{Lo}|ASKED/u.test(marked)
 
@@ -139,7 +145,7 @@ export const speaksOfUs = (marked: string): boolean =>
 
 /** Too many recipients that do not exist were asked for. */
 export const FAILED_RECIPIENTS =
-  /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\b(?:unknown|invalid|failed|bad) (?:recipients?|rcpts?|users?) (?:count |rate )?limit\b|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
+  /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\b(?:unknown|invalid|failed|bad) (?:recipients?|rcpts?|users?) (?:count |rate )?limit\b|\btoo many (?:\w{1,12} ){0,2}(?:recipients|users|mailboxes|addresses) (?:that |which )?(?:do(?: not|n't) exist|are (?:unknown|invalid))|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
 /** The asked mailbox and what is said of it. */
 export const ASKED_UNKNOWN =
   /ASKED(?:(?!US).){0,60}\b(?:no such (?:user|mailbox|recipient|account)|(?:user|recipient|mailbox) (?:is )?unknown)\b/

@@ -381,62 +381,6 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ['rate_limited', 'mail 421 4.7.1 Limite de conexões excedido para 192.0.2.1'],
     ['rate_limited', '550 Too many protocol errors, go away'],
   ],
-  'who sent, without a name: nothing firm about the mailbox': [
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 The address you are connecting from is not registered',
-    ],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 The user at the other end is not recognised',
-    ],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 5.1.1 Address of the peer is not listed in our allow list',
-    ],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 5.7.1 The account that submitted this was terminated',
-    ],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 The remote address could not be identified',
-    ],
-    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 Envelope address not known'],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 address of origin does not exist',
-    ],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 The mailbox named in MAIL FROM is not known',
-    ],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 Message-ID and From address not valid',
-    ],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 5.1.1 From: address has no mailbox',
-    ],
-    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 return mailbox does not exist'],
-    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 Bounce mailbox is full'],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      "550 5.1.1 the author's mailbox was deleted",
-    ],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 5.1.1 certificate of probe.example not valid',
-    ],
-    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 5.1.1 source address unknown'],
-    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 5.1.1 unknown peer address'],
-    ['sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal', '550 5.1.1 unknown remote user'],
-    [
-      'sender_refused|source_blocked|reverse_dns_required|policy|unclear_refusal',
-      '550 5.1.1 address of your server does not exist',
-    ],
-  ],
   'further words of large languages': [
     ['tls_required', '530 5.7.0 Bitte zuerst STARTTLS verwenden'],
     ['relay_denied', '554 5.7.1 No se permite el reenvío a user@example.org'],

@@ -51,7 +51,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /\bconcurrency limit\b|\b(?:high|large|excessive|unusual|great) (?:number|amount|volume|rate) of (?:\w{1,12} )?(?:connections?|requests?|messages?|e-?mails?|mails?|recipients?|errors|attempts)\b|\bburst (?:limit|rate)\b|\b(?:hourly|daily|weekly)\b.{0,30}\b(?:cap|allowance)\b|\bsending (?:allowance|limit)\b|\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:smtp |inbound |tcp )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much(?! load)|fast|quick(?:ly)?|frequent|often)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
+    /\bconcurrency limit\b|\b(?:high|large|excessive|unusual|great) (?:number|amount|volume|rate) of (?:\w{1,12} )?(?:connections?|requests?|messages?|e-?mails?|mails?|recipients?|errors|attempts)\b|\bburst (?:limit|rate)\b|\b(?:hourly|daily|weekly)\b.{0,30}\b(?:cap|allowance)\b|\bsending (?:allowance|limit)\b|\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:smtp |inbound |tcp )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|\btoo many (?:\w{1,12} ){0,2}(?:recipients|users|mailboxes|addresses) (?:that |which )?(?:do(?: not|n't) exist|are (?:unknown|invalid))|to(?:o)? (?:much(?! load)|fast|quick(?:ly)?|frequent|often)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
     'Gmail',
     '421 4.7.28 [192.0.2.1] Our system has detected an unusual rate of unsolicited mail originating from your IP address. To protect our users from spam, mail sent from your IP address has been temporarily rate limited. - gsmtp',
   ),
@@ -186,7 +186,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /\bauth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|turn on smtp auth|\bclient (?:was |is )?not authenticated\b/,
+    /\bauth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|turn on smtp auth|\bnot authenticated\b/,
     'Exchange',
     '530 5.7.57 Client not authenticated to send mail. Authentication required',
     'login_required',
