@@ -404,6 +404,12 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ['recipient_restricted', '550 5.7.1 user@example.org: mail to this list needs the approval of its members'],
     ['greylisted', '450 4.2.0 This is your first message to this recipient, retry after 5 min'],
   ],
+  'as servers say it': [
+    ['mailbox_not_found', '550 5.7.1 [u] Recipient address rejected: User not in LDAP'],
+    ['recipient_throttled', '450 4.2.1 The user you are trying to contact gets too much mail; try again later'],
+    ['sender_refused', '550 5.7.60 SMTP; Client does not have permissions to send as this sender'],
+    ['relay_denied', '550-Relaying is not permitted\n550-from your address;\n550 log in first'],
+  ],
 }
 
 const US = { sender: 'verify-1@probe.example', helo: 'probe.example', source: '192.0.2.1' }

@@ -120,7 +120,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bsyntax error in (?:the )?(?:from|sender|return|mail from)\b|\bdomain name (?:is )?required\b/,
+    /\bpermissions? to send as\b|\bsyntax error in (?:the )?(?:from|sender|return|mail from)\b|\bdomain name (?:is )?required\b/,
     'Exim',
     '501 syntax error in from address',
   ),

@@ -74,7 +74,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\bnot in (?:the |our |my )?(?:recipient|user|directory|local|list of|mailbox|address)|\bnot listed in\b.{0,40}\b(?:directory|address book)|\bnot (?:our|a) customer|\bis not a (?:valid|known|local|registered) (?:user|mailbox|recipient|address|e-?mail|account)|\blist of allowed recipients\b|\bnot (?:a valid|an? recogni[sz]ed) (?:\S{1,16} )?(?:user|mailbox|recipient|address|e-?mail|account)/,
+    /\bnot in (?:the |our |my )?(?:recipient|user|directory|ldap|active directory|local|list of|mailbox|address)|\bnot listed in\b.{0,40}\b(?:directory|address book)|\bnot (?:our|a) customer|\bis not a (?:valid|known|local|registered) (?:user|mailbox|recipient|address|e-?mail|account)|\blist of allowed recipients\b|\bnot (?:a valid|an? recogni[sz]ed) (?:\S{1,16} )?(?:user|mailbox|recipient|address|e-?mail|account)/,
     'ZeroSpam, Domino',
     '554 5.7.1 <user@example.com>: Recipient address rejected: Not in recipient list',
   ),
