@@ -30,3 +30,7 @@ type WriteRow = (reason: Reason, pattern: RegExp, seen: string, reply: string, d
 export const rows =
   (stage: ReplyRow['stage'], codes: ReplyRow['codes']): WriteRow =>
   (reason, pattern, seen, reply, detail) => ({ reason, pattern, stage, codes, seen, reply, detail })
+
+/** What a server calls a mailbox, its address or its owner. */
+export const BOX =
+  '(?:users?(?! agent)|user ?names?|recipients?|mail ?box(?:es)?|in-?box(?:es)?|accounts?|address(?:es)?|addressees?|alias(?:es)?|customers?|persons?|e-?mails?|local.?part|receivers?|rcpts?|subscribers?|members?|(?:mail ?)?drop)'

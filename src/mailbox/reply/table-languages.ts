@@ -1,5 +1,5 @@
 import type { Reason } from '../reasons.ts'
-import { type ReplyRow, rows } from './row.ts'
+import { BOX, type ReplyRow, rows } from './row.ts'
 
 /** The words of one language, as patterns over normalized text. */
 type Words = {
@@ -273,9 +273,9 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
  * about us.
  */
 const ENGLISH: Words = {
-  box: "(?:users?(?! agent)|recipients?|mail ?box(?:es)?|in-?box|accounts?|address(?:ees?|es)?|alias|customers?|subscribers?|members?|employees?|persons?|owners?|local.?part|rcpt)(?:'s?)?",
+  box: `${BOX}(?: name| id|'s?)?`,
   absent:
-    'unkn?own|undefined|unroute?able|non-?exist[ae]nt|invalid|not (?:be |been |being |currently |yet |actually ){0,2}(?:an? |one |any )?(?:known|found|defined|located|identified|recogni[sz]ed|matched|registered|listed|valid|present|used|in use|provisioned|configured|created|hosted|set up|local|existing|resolved|member|part|on (?:file|record)|here|ours?\\b|of)|(?:not|n.t|no longer|never) exists?|returned (?:nothing|no )|nowhere to be found',
+    "unkn?own|undefined|unroute?able|unrecogni[sz]ed|unregistered|non-?exist[ae]nt|inexistent|incorrect|invalid|(?:not|can ?not|can't|couldn't|isn't|wasn't|never) (?:be |been |being |currently |yet |actually ){0,2}(?:an? |one |any )?(?:known|found|defined|located|identified|recogni[sz]ed|matched|assigned|registered|listed|valid|present|used|in use|provisioned|configured|created|hosted|set up|local|existing|resolved|available here|member|part|on (?:file|record|our|the|this|my)|in (?:our|the|this|my)|here|ours?\\b|of)|(?:not|n't|no longer|never|dos[ne]{1,2}'t) (?:currently |seem to |appear to |yet |actually )?exists?|no longer (?:available|here|with|at)|returned (?:nothing|no )|nowhere to be found",
   no: 'not an? (?:local|valid|known|existing|registered|active|real)',
   full: 'full|at 1\\d\\d ?%|(?:over|reached|hit|beyond|above) (?:its|the|his|her|their|a) (?:\\w{1,12} ){0,2}(?:limit|size|capacity|allowance|maximum|storage)|(?:no|out of|without|lacks) (?:free |more |any |remaining |available |disk |enough ){0,2}(?:space|room|storage)|(?:cannot|can.t|unable to) (?:hold|store|take) (?:any )?more',
   off: 'terminated|retired(?! from)|dormant|archived|abandoned|(?:turned|switched) off|shut (?:down|off)|withdrawn|revoked|cancel\\w{1,3}|out of (?:service|use)|not (?:be |being )?(?:active|enabled|in (?:service|operation)|served|read|monitored)|no longer (?:be |being )?(?:active|enabled|in (?:service|use|operation)|served|read|monitored|operated|supported|used|open|accept\\w{0,3}|receiv\\w{0,3})',
@@ -335,7 +335,7 @@ export const NOT_FOUND_ABROAD = row(
 
 /** Words of what a server may say about us, so that a state in the same sentence may be ours. */
 const OF_US =
-  'your|you (?:are(?! (?:writing|trying))|have|must|need)|clients?|connect\\w*|senders?|sending(?! to)|relay\\w*|ip|r?dns|helo|ehlo|host ?names?|reputation|spam\\w*|networks?|log ?in|passwords?|authenticat\\w*|isp|provider'
+  'your (?:ip|server|host|mta|network|provider|isp)|you (?:are(?! (?:writing|trying))|have|must|need)|clients?|connect(?:ed|ing|ions?)|senders?|sending (?:host|server|ip|mta)|relay(?! recipient)\\w*|ip|rdns|helo|ehlo|host ?names?|reputation|spam\\w*|networks?|log ?in|passwords?|authenticat\\w*|isp|provider'
 const english = (reason: Reason, write: Write, codes: ReplyRow['codes'], reply: string): ReplyRow => {
   const pattern = new RegExp(`^(?!.{0,4096}\\b(?:${OF_US})\\b).{0,4096}(?:${inAll(write, [ENGLISH]).source})`, 'u')
   return rows('recipient', codes)(reason, pattern, 'any host, in other words', reply)

@@ -1,10 +1,6 @@
-import { type ReplyRow, rows } from './row.ts'
+import { BOX, type ReplyRow, rows } from './row.ts'
 
 const gone = rows('recipient', '5xx')
-/** What a server calls a mailbox, its address or its owner. */
-const BOX =
-  '(?:users?(?! agent)|user ?names?|recipients?|mail ?box(?:es)?|in-?box(?:es)?|accounts?|address(?:es)?|addressees?|alias(?:es)?|customers?|persons?|e-?mails?|local.?part|receivers?|rcpts?|subscribers?|members?|(?:mail ?)?drop)'
-
 /**
  * Steps 6 and 7: no such mailbox, no such domain, no mail accepted here, and relaying denied. Only texts that name
  * their subject count.
@@ -38,22 +34,6 @@ export const NOT_FOUND: readonly ReplyRow[] = [
     '550 5.7.1 No such user!',
   ),
   gone(
-    'mailbox_not_found',
-    new RegExp(
-      `\\b${BOX}(?: name| address| id)?[\\s:<>"'(),.\\][-]{1,8}(?:\\S{1,64} )?(?:is |was |are |has been )?(?:unkn?own|unrecogni[sz]ed|not known|unregistered|not registered|non-?exist[ae]nt|inexistent|invalid|not valid|not a valid|incorrect|no longer (?:available|here|with|at|exists?)|not listed|not (?:a )?local|marked as invalid|not (?:available|present|defined|hosted) (?:here|on this|at this|in this)|rejected as invalid|isn't (?:here|known|valid|available)|not (?:here|(?:in|on) (?:our|the|this|my)))\\b`,
-    ),
-    'Postfix, Proofpoint',
-    '550 5.1.1 <user@example.co.jp>: Recipient address rejected: User unknown in virtual mailbox table',
-  ),
-  gone(
-    'mailbox_not_found',
-    new RegExp(
-      `\\b${BOX}\\b.{0,60}\\b(?:(?:does not|does ?n't|doesnt|dos[ne]{1,2}'t|do not|don't|did not|not|no longer|never) (?:currently |seem to |appear to |yet |actually )?exists?|(?:is|was) (?:unknown|not known)|(?:not|(?:can ?not|could not|couldn't|can't) be|wasn't|never) (?:be |been )?(?:found|located|identified|recogni[sz]ed|matched|assigned))\\b|\\brecipientnotfound\\b|\\bresolver\\.adr\\.`,
-    ),
-    'Gmail, Exchange, Rackspace',
-    '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup',
-  ),
-  gone(
     // Hedged, or as the result of asking another server: the recipient is refused.
     'mailbox_not_found',
     /\b(?:account|user|mailbox|recipient|address|in-?box|alias|e-?mail)(?:s|es)?(?: or domain)? (?:may|might|could|probably|possibly|does probably) (?:not (?:exist|be (?:valid|found|correct))|no longer (?:exist|be)|be (?:invalid|incorrect|misspelled|mistyped|non-?existent))|\b(?:recipient|user|mailbox|account|address)(?:s|es)?\b.{0,30}\b(?:can ?not|can't|could not|couldn't) be (?:verified|validated|confirmed|resolved|identified)\b|\b(?:can ?not|can't|could not|couldn't|unable to|failed to) (?:verify|validate|confirm|resolve|identify) (?:the |this |that )?(?:recipient|user|mailbox|account|rcpt)|\brecipient (?:address )?(?:verify|verification|validation) (?:from \w{1,16} )?fail/,
@@ -74,7 +54,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\bnot in (?:the |our |my )?(?:recipient|user|directory|ldap|active directory|local|list of|mailbox|address)|\bnot listed in\b.{0,40}\b(?:directory|address book)|\bnot (?:our|a) customer|\bis not a (?:valid|known|local|registered) (?:user|mailbox|recipient|address|e-?mail|account)|\blist of allowed recipients\b|\bnot (?:a valid|an? recogni[sz]ed) (?:\S{1,16} )?(?:user|mailbox|recipient|address|e-?mail|account)/,
+    /\brecip(?:ient)?notfound\b|\bresolver\.adr\.|\bnot in (?:the |our |my )?(?:recipient|user|directory|ldap|active directory|local|list of|mailbox|address)|\bnot listed in\b.{0,40}\b(?:directory|address book)|\bnot (?:our|a) customer|\bis not a (?:valid|known|local|registered) (?:user|mailbox|recipient|address|e-?mail|account)|\blist of allowed recipients\b|\bnot (?:a valid|an? recogni[sz]ed) (?:\S{1,16} )?(?:user|mailbox|recipient|address|e-?mail|account)/,
     'ZeroSpam, Domino',
     '554 5.7.1 <user@example.com>: Recipient address rejected: Not in recipient list',
   ),
