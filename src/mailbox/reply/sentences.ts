@@ -87,7 +87,8 @@ const BRACKETED_SUBJECT =
 const ASIDE =
   /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|(?<!\b(?:postfach|konto|mailbox|adresse|casella|account|indirizzo|postvak|postbus) )\b(?:from|by|client|connections?|via|through|(?<=[\p{L}\d)\]>]\s)(?<!\b(?:the|your|la|l'|su|tu|sua|seu|votre|ihre|deine|il)\s)ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:(?<!\p{L})(?:от|с|из)|から|来自)\s?<?US(?:-IP)?\b/gu
 /** A relay sentence names the client. */
-const CLIENT_RELAY = /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|not (?:be )?relay(?:ed|ing)?\b|\brelay(?:ing)? (?:is )?(?:not (?:permitted|allowed|authori[sz]ed)|denied|prohibited) from (?:your|this)\b/
+const CLIENT_RELAY =
+  /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|not (?:be )?relay(?:ed|ing)?\b|\brelay(?:ing)? (?:is )?(?:not (?:permitted|allowed|authori[sz]ed)|denied|prohibited) from (?:your|this)\b/
 
 /**
  * What a host or an address of ours is called without its name: "your" with a word for a mailbox, an account or a

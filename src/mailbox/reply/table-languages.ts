@@ -278,7 +278,7 @@ const ENGLISH: Words = {
     "unkn?own|undefined|unroute?able|unrecogni[sz]ed|unregistered|non-?exist[ae]nt|inexistent|incorrect|invalid|(?:not|can ?not|can't|couldn't|isn't|wasn't|never) (?:be |been |being |currently |yet |actually ){0,2}(?:an? |one |any )?(?:known|found|defined|located|identified|recogni[sz]ed|matched|assigned|registered|listed|valid|present|used|in use|provisioned|configured|created|hosted|set up|local|existing|resolved|available here|member|part|on (?:file|record|our|the|this|my)|in (?:our|the|this|my)|here|ours?\\b|of)|(?:not|n't|no longer|never|dos[ne]{1,2}'t) (?:currently |seem to |appear to |yet |actually )?exists?|no longer (?:available|here|with|at)|returned (?:nothing|no )|nowhere to be found",
   no: 'not an? (?:local|valid|known|existing|registered|active|real)',
   full: 'full|at 1\\d\\d ?%|(?:over|reached|hit|beyond|above) (?:its|the|his|her|their|a) (?:\\w{1,12} ){0,2}(?:limit|size|capacity|allowance|maximum|storage)|(?:no|out of|without|lacks) (?:free |more |any |remaining |available |disk |enough ){0,2}(?:space|room|storage)|(?:cannot|can.t|unable to) (?:hold|store|take) (?:any )?more',
-  off: 'terminated|retired(?! from)|dormant|archived|abandoned|(?:turned|switched) off|shut (?:down|off)|withdrawn|revoked|cancel\\w{1,3}|out of (?:service|use)|not (?:be |being )?(?:active|enabled|in (?:service|operation)|served|read|monitored)|no longer (?:be |being )?(?:active|enabled|in (?:service|use|operation)|served|read|monitored|operated|supported|used|open|accept\\w{0,3}|receiv\\w{0,3})',
+  off: 'disabled|suspended|de-?activated|inactive|frozen|terminated|discontinued|locked out|retired(?! from)|dormant|archived|abandoned|on (?:hold|ice)|asleep|to sleep|mothballed|(?:turned|switched|shut) (?:off|down)|withdrawn|revoked|cancel\\w{1,3}|(?<=\\b(?:is|was|been|has|status|now|permanently|account|mail ?box|user|address|recipient|in-?box) )(?:closed|expired|locked|hang ?up)|out of (?:service|use)|not (?:yet )?(?:be |being |been )?(?:active|activated|enabled|in (?:service|operation)|served|read|monitored)|no longer (?:be |being )?(?:active|enabled|in (?:service|use|operation)|served|read|monitored|operated|supported|used|open|valid|accept\\w{0,3}|receiv\\w{0,3})',
   gone: 'deleted|removed|erased|purged|has left|moved (?:away|on|to)',
   nobody:
     'no (?:mail ?box|account|user|alias|recipient|customer) (?:is |was |has been )?(?:configured|registered|associated|assigned|set up|defined|linked|match\\w{0,3}|owns)|(?:nobody|no ?one) (?:owns|has|uses)|look-?up:? (?:returned )?(?:0|no|nothing)\\b',
@@ -335,13 +335,13 @@ export const NOT_FOUND_ABROAD = row(
 
 /** Words of what a server may say about us, so that a state in the same sentence may be ours. */
 const OF_US =
-  'your (?:ip|server|host|mta|network|provider|isp)|you (?:are(?! (?:writing|trying))|have|must|need)|clients?|connect(?:ed|ing|ions?)|senders?|sending (?:host|server|ip|mta)|relay(?! recipient)\\w*|ip|rdns|helo|ehlo|host ?names?|reputation|spam\\w*|networks?|log ?in|passwords?|authenticat\\w*|isp|provider'
+  'your (?:ip|server|host|mta|network|isp)|you (?:are(?! (?:writing|trying))|have|must|need)|clients?|connect(?:ed|ing|ions?)|senders?|sending (?:host|server|ip|mta)|relay(?! recipient)\\w*|ip|rdns|helo|ehlo|host ?names?|reputation|spam\\w*|networks?|(?<!without )log ?in|passwords?|authenticat\\w*|isp'
 const english = (reason: Reason, write: Write, codes: ReplyRow['codes'], reply: string): ReplyRow => {
   const pattern = new RegExp(`^(?!.{0,4096}\\b(?:${OF_US})\\b).{0,4096}(?:${inAll(write, [ENGLISH]).source})`, 'u')
   return rows('recipient', codes)(reason, pattern, 'any host, in other words', reply)
 }
+export const DISABLED_IN_ENGLISH = english('mailbox_disabled', disabled, '5xx', '550 Address is retired')
 export const IN_ENGLISH: readonly ReplyRow[] = [
   english('mailbox_full', full, 'any', '522 5.2.2 mailbox over its limit, try later'),
-  english('mailbox_disabled', disabled, '5xx', '550 Address is retired, mail is not read'),
   english('mailbox_not_found', notFound, '5xx', '550 Mailbox name jo is not on file'),
 ]

@@ -1,5 +1,5 @@
 import { type ReplyRow, rows } from './row.ts'
-import { DISABLED_ABROAD, FULL_ABROAD } from './table-languages.ts'
+import { DISABLED_ABROAD, DISABLED_IN_ENGLISH, FULL_ABROAD } from './table-languages.ts'
 
 const now = rows('recipient', 'any')
 const any = rows('any', 'any')
@@ -134,21 +134,9 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   forGood(
     'mailbox_disabled',
-    /\b(?:account|mailbox|mail box|user|address|addressee|recipient|inbox|alias|customer)\b.{0,50}\b(?:disabled|suspended|deactivated|de-activated|inactive|not active|frozen|terminated|discontinued|locked out|has expired|is expired|is closed|been closed|been cancel\w{1,3}|on hold)\b/,
-    'Gmail',
-    '550-5.2.1 The email account that you tried to reach is disabled. Learn more at https://support.google.com/mail/?p=DisabledUser - gsmtp',
-  ),
-  forGood(
-    'mailbox_disabled',
-    /\b(?:disabled|suspended|deactivated|inactive|frozen|parked|terminated|expired|locked|closed) (?:e-?mail |mail |recipient |user )?(?:account|mailbox|user|address|recipient|inbox)|\binactiv(?:e|ity)\b|\b(?:has not|hasn't|never) (?:entered|logged (?:in|on|onto))\b|\bnot an? active (?:address|account|mailbox|user)\b|^(?:\d\.\d\.\d{1,3} )?(?:<> )?deactivated\b|\bno ?(?:recipient |user |account |mailbox |login )?activity\b|\b(?:should|must|needs to|has to) log ?in\b.{0,30}\b(?:enable|activate|receiv|unlock)/,
+    /\b(?:disabled|suspended|deactivated|inactive|frozen|parked|terminated|expired|locked|closed) (?:e-?mail |mail |recipient |user )?(?:account|mailbox|user|address|recipient|inbox)|\binactiv(?:e|ity)\b|\b(?:has not|hasn't|never) (?:entered|logged (?:in|on|onto))\b|\bnot an? active (?:address|account|mailbox|user)\b|^(?:\d\.\d\.\d{1,3} )?(?:<> )?deactivated\b|(?:<> |^(?:\d\.\d\.\d{1,3} )?)(?:is|was|has been) (?:now |currently )?(?:disabled|suspended|deactivated|locked|frozen|closed)\b|\bis no longer valid\b|\b(?:switched|turned|shut) (?:the |this |his |her |their )?(?:mailbox|account|address) (?:off|down)\b|\bno ?(?:recipient |user |account |mailbox |login )?activity\b|\b(?:should|must|needs to|has to) log ?in\b.{0,30}\b(?:enable|activate|receiv|unlock)/,
     'iCloud',
     '550 5.1.1 <user@icloud.com>: inactive email address',
-  ),
-  forGood(
-    'mailbox_disabled',
-    /\b(?:account|mailbox|mail ?box|user|address|recipient|inbox)(?: status)?(?: is| was| has been| status)?(?: now| currently| permanently)? (?:locked|closed|expired|hang ?up)\b|\b(?:account|mailbox|user)\b.{0,12}\bnot (?:yet )?(?:been )?activated\b|(?:<> |^(?:\d\.\d\.\d{1,3} )?)(?:is|was|has been) (?:now |currently )?(?:disabled|suspended|deactivated|locked|frozen|closed)\b/,
-    'eYou',
-    '550 user is locked',
   ),
   forGood(
     'mailbox_disabled',
@@ -156,19 +144,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     'CommuniGate, Yandex',
     '550 user@example.org mail service is disabled for this account',
   ),
-  forGood(
-    'mailbox_disabled',
-    /\b(?:account|mailbox|user|address|recipient|addressee)\b.{0,40}\bno longer (?:active|in use|valid|in service|accept\w{0,3}|receiv\w{0,3}|monitored)\b|\bis no longer valid\b/,
-    'Yahoo',
-    '554 delivery error: dd user@yahoo.example is no longer valid. [-20] - mta1.yahoo.example',
-  ),
-
-  forGood(
-    'mailbox_disabled',
-    /\b(?:mailbox|account|address)\b.{0,30}\b(?:on ice|to sleep|asleep|switched off|turned off|shut down|mothballed)\b|\b(?:switched|turned|shut) (?:the |this |his |her |their )?(?:mailbox|account|address) (?:off|down)\b/,
-    'small hosts in free words',
-    '550 The owner has switched the mailbox off',
-  ),
+  DISABLED_IN_ENGLISH,
   DISABLED_ABROAD,
   forGood(
     'mailbox_disabled',
