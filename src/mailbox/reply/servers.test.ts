@@ -410,6 +410,14 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ['sender_refused', '550 5.7.60 SMTP; Client does not have permissions to send as this sender'],
     ['relay_denied', '550-Relaying is not permitted\n550-from your address;\n550 log in first'],
   ],
+  'room of the server and of a mailbox': [
+    ['temporary_failure', "452 The server's disk is full"],
+    ['temporary_failure', '452 4.3.1 Mail server storage is full'],
+    ['temporary_failure', '452 insufficient disk space on the system'],
+    ['temporary_failure', '452 4.3.1 queue file system out of space'],
+    ['mailbox_full', '552 5.2.2 disk quota of user is full'],
+    ['temporary_failure', '450 no space left on device'],
+  ],
 }
 
 const US = { sender: 'verify-1@probe.example', helo: 'probe.example', source: '192.0.2.1' }

@@ -1,5 +1,5 @@
 import { type ReplyRow, rows } from './row.ts'
-import { DISABLED_ABROAD, DISABLED_IN_ENGLISH, FULL_ABROAD } from './table-languages.ts'
+import { DISABLED_ABROAD, DISABLED_IN_ENGLISH, FULL_ABROAD, FULL_IN_ENGLISH } from './table-languages.ts'
 
 const now = rows('recipient', 'any')
 const any = rows('any', 'any')
@@ -64,7 +64,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'temporary_failure',
-    /\b(?:queue|organi[sz]ation|system|server) quota\b|mail system full|system storage|\b[45]\.3\.1 .{0,20}\b(?:disk|storage|space)\b|\bdisk full on\b/,
+    /\b(?:queue|organi[sz]ation|system|server) quota\b|mail system full|system storage|\b(?:server|system|host|machine)(?:'s)?\b.{0,20}\b(?:disk|storage|file ?system)\b|\b[45]\.3\.1 .{0,20}\b(?:disk|storage|space)\b|\bdisk full on\b/,
     'Microsoft 365',
     '450 4.7.3 Organization queue quota exceeded. [outlook.com]',
   ),
@@ -102,19 +102,8 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     'RFC 5321 §4.2.3',
     '552 Requested mail action aborted: exceeded storage allocation',
   ),
-  now(
-    'mailbox_full',
-    /\b(?:letter ?box|post ?box)\b.{0,40}\b(?:full|crammed|overflow\w{0,3}|nothing more)\b|\bno (?:more )?(?:room|space) (?:is )?left\b(?!.{0,40}\b(?:server|system|device|host)\b)|\b(?:mailbox|mail box|inbox|in-?box|maildir|mailfolder|mail folder|account|user|recipient|maildrop|mail ?store|storage|disk)\b.{0,40}\b(?:is |are |was |too |already )?(?:full|stuffed|overflow\w{0,3}|overfull)\b|\bfull (?:mailbox|inbox|account)|\b(?:mail ?box|account|user|recipient|storage|disk)\b.{0,30}\b(?:size|space|storage|disk|capacity)\b.{0,30}\b(?:limit|exceeded|reached|exhausted|insufficient|not enough|used up|full)/,
-    'Sendmail, Exchange, Yandex',
-    '550 5.2.2 <user@example.jp>... Mailbox Full',
-  ),
-  now(
-    'mailbox_full',
-    /\b(?:insufficient|not enough|no more|no|lack of)\b.{0,20}\b(?:(?:disk)?space|storage|room)\b.{0,30}\b(?:mailbox|user|account|recipient|inbox)|\b(?:mailbox|user|account|recipient|inbox)\b.{0,40}\b(?:insufficient|not enough|no more|no|out of)\b.{0,20}\b(?:(?:disk)?space|storage|room)|mailbox[_-]full|\bmail file size exceeds/,
-    'Dovecot LMTP, Domino',
-    '552 5.2.2 <user@example.org> Not enough disk space left in the mailbox',
-  ),
 
+  FULL_IN_ENGLISH,
   FULL_ABROAD,
   now('mailbox_full', /\b(?:c?quota|cuota|cota)\b|квот/, 'any host, in any language', '552 5.2.2 Skrzynka: quota 100%'),
 
