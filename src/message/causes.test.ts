@@ -62,10 +62,11 @@ const HTML = `${PLAIN.slice(0, PLAIN.indexOf('Content-Type'))}Content-Type: text
 <p>Joe
 </body></html>
 `
-const base64 = (text: string): string =>
+const base64 = (text: string | Buffer): string =>
   `${Buffer.from(text)
     .toString('base64')
     .replace(/.{76}(?=.)/g, '$&\n')}\n`
+const base64Octets = (octets: string): string => base64(Buffer.from(octets, 'latin1'))
 const BASE64 = (text: string): string =>
   `${PLAIN.slice(0, PLAIN.indexOf('Content-Transfer'))}Content-Transfer-Encoding: base64\n\n${base64(text)}`
 const BASE64_PARTS = (plain: string, html: string): string =>
@@ -573,6 +574,21 @@ const CASES: readonly Case[] = [
       says: says as RegExp,
     }),
   ),
+  {
+    name: 'a list that converted 8-bit text to base64 and added a footer',
+    signing: { names: ['from', 'subject'] },
+    change: (text) =>
+      body(text, (one) => crlf(base64Octets(`${one}____\r\nTalk mailing list\r\n`))).replace('8bit', 'base64'),
+    cause: ['change.reencoded_body', 'change.footer'],
+    says: /to base64 .*2 lines were .*Talk mailing list/,
+  },
+  {
+    name: 'a banner with its own style',
+    message: HTML,
+    change: (text) => text.replace('<body>', '<body><style>.x{color:red}</style><div class="x">Outside</div>'),
+    cause: 'change.markup_added',
+    says: /"Outside"/,
+  },
   { name: 'a change that nobody can name', change: (text) => text.replace('Minutes', 'Hours'), cause: 'change.header' },
   {
     name: 'a signature that somebody shortened',

@@ -3,7 +3,7 @@ import type { Problem } from '../base/problem.ts'
 import { digestOf, hashBody } from './canonical.ts'
 import { fieldsOf, type Verifying } from './dkim.ts'
 import { type Key, keyName, opened } from './keys.ts'
-import { boundaryOf, contentOf, parseMime, parseParameters } from './mime.ts'
+import { boundaryOf, contentOf, type Part, parseMime, parseParameters } from './mime.ts'
 import { type Field, fieldBody, type Mail, parseFields } from './parse.ts'
 import { causeProblem, signatureProblem } from './problems.ts'
 import { withoutRewriting } from './rewriters.ts'
@@ -366,6 +366,12 @@ function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
       if (isIt(Buffer.from(octets.toString('latin1').replace(/\r?\n/g, '\r\n'), 'latin1')))
         return causeProblem('reencoded_body', { to: encoding })
     }
+    const [{ encoding }] = parts as [Part]
+    if (encoding === 'quoted-printable' || encoding === 'base64') {
+      const octets = contentOf(mail.body, parts[0]!)
+      const second = addedAtEnd(octets, isIt) ?? addedAtBegin(octets, isIt)
+      if (second) return causeProblem('two', { first: causeProblem('reencoded_body', { to: encoding }), second })
+    }
     const wrapped = mail.body.toString('base64').replace(/.{76}(?=.)/g, '$&\r\n')
     return isIt(Buffer.from(`${wrapped}\r\n`, 'latin1')) ? causeProblem('decoded_body') : undefined
   }
@@ -557,9 +563,11 @@ function without(body: Buffer, additions: readonly Addition[]): Buffer {
   return Buffer.concat([...pieces, body.subarray(from)])
 }
 
+const MARKUP = /<style\b[^<]{0,8000}<\/style>|<[^<>]{0,1000}>/gi
+
 function addition({ leaf, start, end }: Addition, place: 'begin' | 'end'): Problem {
   const added = leaf.text.slice(start, end)
-  const text = excerpt(Buffer.from(leaf.isHtml ? added.replace(/<[^<>]{0,1000}>/g, '\r\n') : added, 'latin1'))
+  const text = excerpt(Buffer.from(leaf.isHtml ? added.replace(MARKUP, '\r\n') : added, 'latin1'))
   if (leaf.isHtml) return causeProblem('markup_added', { place, text })
   const lines = added.split('\r\n').filter((line) => line !== '').length
   return place === 'end' ? causeProblem('footer', { lines, text }) : causeProblem('banner', { lines, text })
