@@ -72,6 +72,9 @@ const PAIRS: readonly (readonly [open: string, close: string, taken: Taken])[] =
   ['(', ')', 'brackets'],
   ['[', ']', 'brackets'],
   ['{', '}', 'brackets'],
+  // Bold and italic type of Markdown.
+  ['*', '*', 'markup'],
+  ['_', '_', 'markup'],
 ]
 /** Characters that a sentence or a list leaves behind a value; no address, name or selector ends with one. */
 const STRAY = /[.,;:!?…]/
@@ -182,6 +185,7 @@ const bracketed: Step = (text) => {
     ['<', '>'],
     ['(', ')'],
     ['[', ']'],
+    ['{', '}'],
   ] as const) {
     const from = text.lastIndexOf(open)
     const to = text.indexOf(close, from)
@@ -197,7 +201,8 @@ const bracketed: Step = (text) => {
 
 /** `joe@example.org (Joe)`, `joe@example.org # left`, `joe@example.org - Joe`: a comment behind the address. */
 const uncommented: Step = (text) => {
-  const address = /^([^\s()]+@[^\s()@]+)(?:\s*\([^()@]*\)|\s+(?:#|\/\/|--?\s|[–—]\s|\p{Lu})[^@]*)$/u.exec(text)?.[1]
+  const address =
+    /^([^\s()]+@[^\s()@]+)(?:\s*\([^()@]*\)|\s+\[[^[\]@]*\]|\s+(?:#|\/\/|--?\s|[–—]\s|\p{Lu})[^@]*)$/u.exec(text)?.[1]
   return address === undefined ? undefined : { value: address, taken: ['name'] }
 }
 
@@ -375,7 +380,7 @@ function separated(text: string): readonly string[] {
   return parts
 }
 
-const SEPARATOR = /:::|[;,|\r\n/，；،؛、]|\s(?:and|or|und|oder|et|ou|y|e|&)\s/iy
+const SEPARATOR = /:::|[;,|\\\r\n/，；،؛、]|\s(?:and|or|und|oder|et|ou|y|e|[&+])\s/iy
 
 /** The separator behind an address that begins here. */
 function separatorAt(text: string, at: number): string | undefined {

@@ -56,7 +56,9 @@ export async function* csvRows(
   const sample = start.join('').slice(0, 4 * DELIMITER_SAMPLE)
   const declared = about.layout ? null : DECLARATION.exec(sample)
   const wrapped = about.layout ? undefined : wrappedDelimiter(sample)
-  const usual = about.layout?.delimiter ?? declared?.[1] ?? delimiterOf(sample)
+  // A program that writes another delimiter than it says is believed by what it writes.
+  const isUsed = declared && sample.slice(declared[0].length).includes(declared[1]!)
+  const usual = about.layout?.delimiter ?? (isUsed ? declared[1]! : delimiterOf(sample.slice(declared?.[0].length)))
   const [delimiter, outer] = wrapped === undefined ? [usual, about.layout?.outer] : [wrapped, usual]
   const split = declared
     ? csvRecords(without(whole, declared[0].length), outer ?? delimiter, about.firstLine + 1, held)

@@ -124,6 +124,15 @@ describe('CSV', () => {
       'n;name;email\n1;"Ann;ann@a.example\n2;Bob;bob@a.example\n3;"Cy";cy@a.example\n',
       ['2 ann@a.example', '3 bob@a.example', '4 cy@a.example'],
     ],
+    ['sep= of another delimiter', 'sep=;\nName,Mail\nAnn,ann@a.example', ['3 ann@a.example']],
+    [
+      'brackets, remarks, other separators',
+      'who\nAnn {a@a.example}\nb@a.example [home]\n**c@a.example**\nd@a.example + e@a.example\nf@a.example\\g@a.example',
+      [
+        ...['2 a@a.example', '3 b@a.example', '4 c@a.example', '5.1 d@a.example', '5.2 e@a.example'],
+        ...['6.1 f@a.example', '6.2 g@a.example'],
+      ],
+    ],
     ['a cell in bold type', 'n,contact\n1,<b>ann@a.example</b><br>', ['2 ann@a.example']],
     [
       'invisible characters within addresses',
