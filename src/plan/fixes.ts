@@ -10,7 +10,7 @@ import { recordIn } from './others.ts'
 import type { Change, Snapshot } from './snapshot.ts'
 import type { Steps } from './steps.ts'
 import { type Found, objectionTo, RANK, rankOf } from './trial.ts'
-import { AFTER_OTHERS, nothingSends, reportsElsewhere, SPF_WAIT, STEEP, titleOf } from './words.ts'
+import { AFTER_OTHERS, nothingSends, OWN_MAIL_HOST, reportsElsewhere, SPF_WAIT, STEEP, titleOf } from './words.ts'
 
 /** Maximum number of faults of one record that are mended together. */
 const MAX_FAULTS = 3
@@ -43,6 +43,11 @@ export async function takeFixes(
   key: CheckKey,
   { least = 'low', turn = 'first' }: Turn = {},
 ): Promise<void> {
+  // An own record without what is to be moved is only measured: none is proposed on top of it.
+  if (key === 'spf' && steps.taken.some(({ facts }) => facts?.records.some(({ name }) => name === steps.domain))) {
+    for (const { finding } of proposals(steps, key, steps.now)) steps.objections.set(finding.id, AFTER_OTHERS)
+    return
+  }
   let step: Done | undefined
   let laid = steps.laid
   const first = steps.now
@@ -155,7 +160,8 @@ function draftOf(steps: Steps, { key, finding }: Found, fix: DnsRecord, changes:
 /** What to know before the record of a finding is published. */
 function beforeFix(steps: Steps, id: string, { name, value }: DnsRecord): readonly string[] {
   const isWeb = steps.start.context.role === 'no_mail'
-  if (isWeb && id.startsWith('spf.no_record')) return [nothingSends(steps.domain)]
+  if (id.startsWith('spf.no_record') && value === 'v=spf1 -all') return [nothingSends(steps.domain)]
+  if (id === 'mx.implicit') return [OWN_MAIL_HOST]
   if (name !== `_dmarc.${steps.domain}`) return []
   if (isWeb && steps.isSilent()) return [nothingSends(steps.domain)]
   if (steps.isSilent()) return steps.beforeSilence()

@@ -405,6 +405,29 @@ it('names which names below the domain send, and keeps what applies to them wher
   expect((await stages(silent, seen))[0]?.[0]).toBe('v=DMARC1; p=reject; sp=none')
 })
 
+it('begins without a policy where a key may have a sender, also at a domain that declares no mail', async () => {
+  const { plan } = await planned({ ...KEYED, 'a.example': { MX: [[0, '.']], TXT: ['v=spf1 -all'] } })
+  expect(plan.steps.map(({ title, wait }) => [title, wait !== undefined])).toEqual([
+    ['Start DMARC', false],
+    ['DMARC: quarantine', true],
+    ['DMARC: reject', true],
+  ])
+})
+
+it('says what to know before the address of the domain becomes its MX host', async () => {
+  const { plan } = await planned({ 'a.example': { A: ['45.53.5.9'] } })
+  const [, mail] = plan.choice!.options
+  expect(mail!.steps[0]!.before).toEqual([expect.stringContaining('a mail server answers')])
+})
+
+it('proposes no SPF record on top of one that is only measured', async () => {
+  const terms = ['include:p1.example', 'include:p2.example', 'include:p3.example', 'include:p4.example', 'a', '~all']
+  const own = { MX: [[10, 'm.example'] as const], ...tree(...terms) }
+  const { plan } = await planned({ ...KEYED, ...MANY, 'a.example': own })
+  expect(plan.steps[0]!.title).toBe('Bring SPF within the limit of lookups')
+  expect(plan.steps.flatMap(({ records }) => records).filter(({ name }) => name === 'a.example')).toEqual([])
+})
+
 it('stops after 40 changes where a zone makes it try more, and says what was not tried', async () => {
   const many = <T>(n: number, of: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => of(i))
   const keys = many(60, (i) => [`s${i}._domainkey.a.example`, { TXT: [`"v=DKIM1; ${KEY}"`] }] as const)

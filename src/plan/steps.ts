@@ -158,8 +158,12 @@ export class Steps {
     const same = this.mergesInto(step)
     this.laid = laid
     this.now = step.after
-    if (same < 0) return void (this.taken = [...this.taken, step])
     const { title, why } = step
+    if (same < 0) {
+      const [first] = this.taken.some((one) => one.title === title) ? step.changes : []
+      this.taken = [...this.taken, { ...step, ...(first && { title: `${title} of ${first.name}` }) }]
+      return
+    }
     const merged = {
       ...mergedStep(this.taken[same], step),
       ...(leads && { title, ...(why !== undefined && { why }) }),

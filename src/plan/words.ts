@@ -180,6 +180,10 @@ export const SILENT_ORGANIZATION = 'Names below it that send mail need a DMARC r
 export const nothingSends = (domain: string): string =>
   `Make sure that nothing sends mail as ${domain}, also no form or script of a website.`
 
+/** What to know before a domain names its own address as its mail host. */
+export const OWN_MAIL_HOST =
+  'Make sure that a mail server answers at this address. If the mailboxes are at a provider, publish the MX records that it shows in place of this one.'
+
 /** What to do about reports where no address at the domain can take mail. */
 export const reportsElsewhere = (domain: string): string =>
   `No address at ${domain} can take reports. Choose one in a domain that accepts mail, add it to the record as rua=mailto:, and publish the TXT record "v=DMARC1" at ${domain}._report._dmarc. followed by that domain (RFC 9990 §4).`

@@ -99,7 +99,7 @@ function done({ zone, policies, domain = '' }: DomainCase, step: PlanStep, told:
     if (targets.length === 0) next = published({ ...next, [name]: {} }, name, 'TXT', String(data))
     for (const target of targets) next = published(next, target, 'TXT', String(data))
   }
-  if (assumed && findings.some((id) => id.startsWith('spf.'))) next = withSpf(next, step, told)
+  if (assumed && findings.some((id) => id.startsWith('spf.'))) next = withSpf(next, step, told, domain)
   // In words alone: beside the alias no record can stand.
   if (assumed && findings.includes('mx.domain_alias')) {
     const { A = [], AAAA = [] } = next[String(listOf(next[domain]?.CNAME)[0])] ?? {}
@@ -132,7 +132,7 @@ function done({ zone, policies, domain = '' }: DomainCase, step: PlanStep, told:
 }
 
 /** The zone in which SPF includes are moved to a subdomain, or those who run the included records corrected them. */
-function withSpf(zone: WrittenZone, { findings, instructions = '' }: PlanStep, told: Findings) {
+function withSpf(zone: WrittenZone, { findings, instructions = '' }: PlanStep, told: Findings, domain: string) {
   const textsOf = (name: string): readonly string[] =>
     listOf(zone[name]?.TXT).map((text) => (typeof text === 'string' ? text : [text].flat().join('')))
   const isSpf = (text: string): boolean => /^v=spf1( |$)/i.test(text)
@@ -142,8 +142,7 @@ function withSpf(zone: WrittenZone, { findings, instructions = '' }: PlanStep, t
   })
   if (findings.includes('spf.too_many_lookups')) {
     const [, moved = ''] = /, move (.+?) to the SPF record/.exec(instructions) ?? []
-    const names = moved.split(/, | and /).map((term) => term.replace(/^include:/, ''))
-    return { ...zone, ...Object.fromEntries(names.map((name) => [name, SAMPLE])) }
+    return set(domain, (text) => moved.split(/, | and /).reduce((rest, term) => rest.replace(` ${term}`, ''), text))
   }
   const [, term, at = ''] = /^Remove (\S+) from the record of ([^, ]+[a-z])/.exec(instructions) ?? []
   if (term !== undefined) return set(at, (text) => text.replace(` ${term}`, ''))

@@ -56,6 +56,10 @@ export const findings = defineFindings({
     repair:
       'Publish the record shown. It does not end in "-all", because the broken record has rejected no mail so far; end it in "-all" when reports show that no sender is missing.',
     unoffered: 'Correct the term.',
+    advice: ({ term }, isOffered) =>
+      isOffered
+        ? undefined
+        : `Correct "${term}", or remove it if it names no sender: until then receivers use nothing of the record.`,
     reference: 'RFC 7208 §4.6',
   }),
   'spf.too_long': high({
@@ -104,7 +108,7 @@ export const findings = defineFindings({
     advice: ({ move }, isOffered) =>
       isOffered || move === undefined || list(move) === ''
         ? undefined
-        : `Remove what is no longer used. If that is not enough, move ${list(move, ' and ')} to the SPF record of a subdomain that the service uses as its return path, which is set up at the service: the rest is then within the limit.`,
+        : `Remove what is no longer used. If that is not enough, move ${list(move, ', ')} to the SPF record of a subdomain that the service uses as its return path, which is set up at the service: the rest is then within the limit.`,
     reference: 'RFC 7208 §4.6.4',
   }),
   'spf.too_many_void_lookups': high({

@@ -104,8 +104,8 @@ const cutText = (cut: SpfRecord): string => (namesSomebody(cut) ? formatSpf(cut)
 /**
  * What stands in the place of records that make receivers return permerror, where the domain's own record alone does
  * not mend it: the record below, as its owner would correct it; beside one of the domain, its own, ending in `~all`, as
- * no mail was refused until now; of includes to move to a subdomain, records that need one lookup. `sample` stands for
- * a record that only its owner knows. Undefined if nothing is known to help.
+ * no mail was refused until now; with includes to move to a subdomain, its own without them. `sample` stands for a
+ * record that only its owner knows. Undefined if nothing is known to help.
  */
 export function correctedBelow(
   { domain, tree, free = [] }: SpfLookup,
@@ -119,11 +119,8 @@ export function correctedBelow(
   const name = String(args.name)
   switch (id) {
     case 'spf.too_many_lookups':
-      // The own record stays: what is moved may still send until it is.
-      return [args.move]
-        .flat()
-        .flatMap((text) => tree.terms.find((term) => term.text === text)?.name ?? [])
-        .map((moved) => ({ name: moved, text: sample }))
+      // What is moved is measured as gone; its record is another one, which is not shown.
+      return own(without(record, (directive) => [args.move].flat().includes(formatDirective(directive))))
     case 'spf.loop': {
       const holder = nodesOf(tree).find((node) => node.domain === args.at)
       const cut = holder && holder !== tree ? withoutTerm(holder, String(args.term)) : undefined
