@@ -123,7 +123,8 @@ function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
   const organization = registrableDomain(domain)
   // A record of its own would end the organization below it: the signatures of the organization would align no more.
   const above = !context.silent && organization !== domain ? organization : undefined
-  const sendsNothing = none || context.role === 'no_mail'
+  // With a key there may be senders: the first record refuses nothing.
+  const sendsNothing = (none && context.silent) || context.role === 'no_mail'
   const fix = above === undefined ? startFix(facts, { none: sendsNothing, takes: context.takes !== false }) : undefined
   return [
     finding(
