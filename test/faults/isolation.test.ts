@@ -321,7 +321,7 @@ describe('bulk jobs', () => {
     const good = async (): Promise<number> =>
       (await resultsOf(stored)).filter(({ input, result }) => input.includes('good') && result === 'accepted').length
     await until(async () => (await good()) === 2 * GOOD.length)
-    for (let minutes = 0; minutes < 24 * 60 && (await stateOf(stored)) !== 'done'; minutes += 40) {
+    for (let minutes = 0; minutes < 72 * 60 && (await stateOf(stored)) !== 'done'; minutes += 40) {
       await pass(40)
       engine.wake()
       await sleep(700, AbortSignal.timeout(5_000)) // a plan, and the time limit of a row
