@@ -9,9 +9,10 @@ import { nearestTests } from './mutate/nearest.ts'
 import type { Outcome } from './mutate/worker.ts'
 
 /**
- * `node scripts/mutate.ts [--count 200] [--seed 1] [--only PATTERN] [--with TESTS]`: makes small changes of the code, one
- * at a time, and runs the test files that should notice, those of its module and nearest first, until one fails. A change that no test notices survives: it is printed with its line. Modules have
- * their share of the changes by their lines; the same seed makes the same changes. `--only` tries those whose
+ * `node scripts/mutate.ts [--count 200] [--seed 1] [--from 0] [--only PATTERN] [--with TESTS]`: makes small changes of the
+ * code, one at a time, and runs the test files that should notice, those of its module and nearest first, until one
+ * fails. A change that no test notices survives: it is printed with its line. Modules have their share of the changes by
+ * their lines; the same seed makes the same changes. `--from` leaves out so many of the first; `--only` tries those whose
  * `file:line` contains the pattern; `--with` names the tests to run (files or folders, by comma) in place of the nearest.
  * Two changes are tried at a time, each in a worktree of HEAD of its own.
  */
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
+    from: { type: 'string', default: '0' },
     with: { type: 'string' },
   },
 })
@@ -28,9 +30,9 @@ const AT_A_TIME = 2
 const LONGEST_MS = 600_000
 
 const folder = mkdtempSync(join(tmpdir(), 'mutants-'))
-const chosen = changesIn('.', { count: Number(values.count), seed: values.seed }).filter((change) =>
-  placeOf(change).includes(values.only),
-)
+const chosen = changesIn('.', { count: Number(values.count), seed: values.seed })
+  .slice(Number(values.from))
+  .filter((change) => placeOf(change).includes(values.only))
 const testsOf = nearestTests('.', values.with?.split(','))
 const tally = new Map<string, { noticed: number; of: number }>()
 

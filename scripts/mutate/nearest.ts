@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { moduleOf } from './changes.ts'
 
 /** So many test files are tried for a file. */
-const TRIED = 12
+const TRIED = 6
 
 /**
  * The tests to try for a file below `root`, at most {@link TRIED}: those beside it, then those of its module that import

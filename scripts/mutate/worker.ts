@@ -32,7 +32,8 @@ const vitest = await createVitest('test', {
   bail: 1,
   isolate: false,
   fileParallelism: false,
-  testTimeout: 60_000,
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
   reporters: [{ onTestModuleEnd: (module) => void ended.push(module) }],
   sequence: { sequencer: Nearest },
 })
