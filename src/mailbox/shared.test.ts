@@ -94,15 +94,18 @@ describe('three nodes on one database', () => {
   })
   it('share the rate toward a provider', async () => {
     const { made, seen } = nodes(3, TAKES)
-    // The first of each node has time on a busy machine too. A burst of 60 for a rate of 120 a minute; the lab's clock
-    // is the real one.
-    const asked = made.flatMap(({ ask }, n) =>
-      Array.from({ length: 29 }, (_, i) => ask({ email: `u${n}-${i}@x.example`, timeoutMs: i === 0 ? 20_000 : 1_000 })),
-    )
-    const held = (await Promise.all(asked)).filter(({ reason }) => reason === 'own_limit')
-    expect(seen.all).toBeGreaterThanOrEqual(1) // a machine that is busy asks fewer
-    expect(seen.all).toBeLessThanOrEqual(75)
-    expect(held.length).toBeGreaterThanOrEqual(1)
+    // A burst of 60 for a rate of 120 a minute; the lab's clock is the real one, and each node asks until some are held.
+    const beganMs = performance.now()
+    let held = 0
+    const until = async ({ ask }: (typeof made)[number], n: number): Promise<void> => {
+      for (let i = 0; held < 3 && i < 90; i++) {
+        const { reason } = await ask({ email: `u${n}-${i}@x.example`, timeoutMs: i === 0 ? 20_000 : 1_000 })
+        if (reason === 'own_limit') held++
+      }
+    }
+    await Promise.all(made.map(until))
+    expect(held).toBeGreaterThanOrEqual(1)
+    expect(seen.all).toBeLessThanOrEqual(75 + (performance.now() - beganMs) / 500)
   })
   it('ask an equal question once, and the others take its answer', async () => {
     const { made, seen } = nodes(3, TAKES, 150)
