@@ -241,7 +241,8 @@ const MAX_NAMED = 5
  */
 function spfBefore(domain: string, value: string, was: readonly string[]): readonly string[] {
   if (/^v=spf1 -all$/i.test(value)) return []
-  const targets = new Set(value.toLowerCase().split(' ').slice(0, MAX_TERMS).map(targetOf))
+  const [_version, ...terms] = value.toLowerCase().split(' ')
+  const targets = new Set(terms.slice(0, MAX_TERMS).map(targetOf))
   const before = was.map((text) => unpasted(text, /v ?= ?spf ?1/i))
   const dropped = [...new Set(before.flatMap((text) => text.split(/[\s"]+/)))].slice(0, MAX_TERMS).filter((term) => {
     const target = targetOf(term)
