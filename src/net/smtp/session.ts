@@ -36,7 +36,6 @@ export type SessionOptions = {
 export type Session = {
   readonly localAddress: Ip
   readonly heloName: string
-  readonly esmtp: boolean
   readonly capabilities: Capabilities
   readonly tls?: TlsInfo
   /** The connection is open, and no 421 was received (RFC 5321 §3.8). */
@@ -120,7 +119,6 @@ function sessionOver(parts: {
   return {
     localAddress: connection.localAddress,
     heloName: greeted.heloName ?? '',
-    esmtp: greeted.esmtp === true,
     capabilities: greeted.capabilities ?? new Map(),
     ...(greeted.tls && { tls: greeted.tls }),
     usable: () => usable,
@@ -161,7 +159,6 @@ type Greeted = {
   /** Present if the greeting did not succeed: the fault or refusal. */
   readonly outcome?: StageOutcome
   readonly heloName?: string
-  readonly esmtp?: boolean
   readonly capabilities?: Capabilities
   readonly tls?: TlsInfo
 }
@@ -187,10 +184,10 @@ async function greet(greeting: Greeting): Promise<Greeted> {
 async function hello(channel: Channel, heloName: string): Promise<Greeted> {
   const extended = await exchange(channel, 'ehlo', ehlo(heloName))
   if (!extended.reply) return { outcome: extended }
-  if (extended.reply.code === 250) return { esmtp: true, capabilities: parseCapabilities(extended.reply.lines) }
+  if (extended.reply.code === 250) return { capabilities: parseCapabilities(extended.reply.lines) }
   if (!/^(?:50[0-5]|55[05])$/.test(String(extended.reply.code))) return { outcome: extended }
   const plain = await exchange(channel, 'ehlo', helo(heloName))
-  if (plain.reply?.code === 250) return { esmtp: false, capabilities: new Map() }
+  if (plain.reply?.code === 250) return { capabilities: new Map() }
   // Some servers close after they refuse EHLO: the refusal is more specific than the closed connection.
   return { outcome: plain.reply ? plain : extended }
 }
