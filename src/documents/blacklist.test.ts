@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { listedAddress } from '../../test/lab/documents.ts'
 import type { ListEntry } from '../answers/blacklist.ts'
-import { blacklistDocument, combinedGrid, listingBlocks } from './blacklist.ts'
+import { blacklistBulkDocument, blacklistDocument, combinedGrid, listingBlocks } from './blacklist.ts'
 import { formatMarkdown } from './markdown/markdown.ts'
 
 const REASONS: Partial<Record<ListEntry['status'], string>> = { unsupported: 'no_ipv6', blocked: 'public_resolver' }
@@ -44,4 +44,9 @@ it('a private address beside a public one: only the public one is in the grid, a
 it.each(['listed', 'incomplete'] as const)('what is %s says what comes before a removal, or nothing', (verdict) => {
   const text = formatMarkdown(blacklistDocument({ ...listedAddress, verdict }, '1'))
   expect(text.includes('**First:** Find and stop the source')).toBe(verdict === 'listed')
+})
+
+it('a document about one address says which lists were asked', () => {
+  const text = formatMarkdown(blacklistBulkDocument({ data: [listedAddress], has_more: false, next_cursor: null }, '1'))
+  expect(text).toContain(`blacklists ${listedAddress.list_version}`)
 })

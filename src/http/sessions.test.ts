@@ -49,3 +49,13 @@ it('a key has at most 100 sessions: one more ends its own, and none of another k
   expect(sessions.keyOf(admin)).toBe(others)
   expect(sessions.size()).toBe(101)
 })
+
+it('ends with its key: one of the same id with other secrets has none of its sessions', () => {
+  let keys = [KEY]
+  const sessions = sessionsOf({ keys: () => keys, now: () => 0, monotonic: () => 0 })
+  const one = begun(sessions)
+  keys = [{ ...KEY, hash: labKey('another', ['read']).hash }]
+  expect(sessions.keyOf(one)).toBeUndefined()
+  keys = [labKey('another', ['read'])]
+  expect(sessions.keyOf(one)).toBeUndefined()
+})

@@ -243,6 +243,17 @@ it('is a matter of the key that made it, and of admins', async () => {
   expect((await call(url)).statusCode).toBe(404)
 })
 
+it('are listed page by page, newest first', async () => {
+  for (let i = 0; i < 2; i++) await submit('joe@a.example\n', '', 'text/plain')
+  const page = async (query: string) => jobListAnswer.parse((await call(`/v1/jobs?${query}`)).json())
+  const all = await page('limit=200')
+  expect([all.has_more, all.next_cursor]).toEqual([false, null])
+  const first = await page('limit=1')
+  expect(first).toMatchObject({ has_more: true, data: [{ id: all.data[0]!.id }] })
+  const second = await page(`limit=1&cursor=${first.next_cursor}`)
+  expect(second.data[0]!.id).toBe(all.data[1]!.id)
+})
+
 it('of two that remove it at once, one finds it gone', async () => {
   const { id } = await submit('joe@a.example\n', '', 'text/plain')
   const remove = async () => (await call(`/v1/jobs/${id}`, { method: 'DELETE' })).statusCode

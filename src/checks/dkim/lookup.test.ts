@@ -114,6 +114,12 @@ describe('selectors', () => {
   ])('%s name the providers', (_, texts, names) => {
     expect(providersOfIncludes(spfTargets(texts)).map(({ name }) => name)).toEqual(names)
   })
+  it.each([
+    ['24681.spf03.hubspotemail.net', ['hs1-24681', 'hs2-24681']],
+    ['spf.hubspotemail.net', ['hs1', 'hs2']],
+  ])('%s: selectors with the number of the customer, where the include has it', (target, selectors) =>
+    expect(providersOfIncludes([target]).map((one) => one.selectors)).toEqual([selectors]),
+  )
   it('the first selector of each provider comes before the second of any', () => {
     const providers = providersOfHosts(['aspmx.l.google.com', 'x.mail.protection.outlook.com'])
     expect(selectorsOf(providers).slice(0, 4)).toEqual(['google', 'selector1', '20230601', 'selector2'])

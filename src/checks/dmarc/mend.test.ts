@@ -71,6 +71,7 @@ describe('what the owner of a faulty record meant', () => {
       'two_records',
     ],
     ['v=DMARC1; p=quarantine v=DMARC1; p=reject; sp=none', 'v=DMARC1; p=quarantine; sp=none', 'separator,two_records'],
+    ['v=DMARC1; p=reject; sp=none v=DMARC1; p=reject', 'v=DMARC1; p=reject; sp=none', 'separator,two_records'],
   ])('%j: %j (%s)', (text, meant, slips) => {
     const mended = mendDmarc(text)!
     expect([formatDmarc(mended.record), mended.slips.join()]).toEqual([meant, slips])

@@ -6,6 +6,7 @@ import { report } from '../../operations/report.ts'
 import { formatMarkdown } from '../markdown/markdown.ts'
 import { formatTerminal } from '../terminal/terminal.ts'
 import { briefDocument, checkDocument, poolRow } from './check-document.ts'
+import { placeLine } from './hosts.ts'
 
 it.each<[answered: number, verdict: PoolAddress['verdict'], state: string]>([
   [29, 'clean', '✓ on no list'],
@@ -80,3 +81,15 @@ it.each([
   )
   expect(problems).toEqual([shown])
 })
+
+const NOWHERE = { bogon: null, city: null, country_name: null, asn: null, as_org: null }
+it.each<[geo: object | undefined, shown: string]>([
+  [undefined, '–'],
+  [{ ...NOWHERE, bogon: 'private' }, 'not a public internet address (private)'],
+  [NOWHERE, 'location not known'],
+  [{ ...NOWHERE, country_name: 'Germany' }, 'Germany'],
+  [{ ...NOWHERE, asn: 64_500, as_org: 'Example Net' }, 'AS64500 Example Net'],
+  [{ ...NOWHERE, city: 'Bonn', country_name: 'Germany', asn: 64_500 }, 'Bonn, Germany · AS64500'],
+])('the place of an address: %j is %s', (geo, shown) =>
+  expect(placeLine(geo as Parameters<typeof placeLine>[0])).toEqual([shown]),
+)
