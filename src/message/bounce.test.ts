@@ -667,6 +667,24 @@ joe@receiver.example:
     [{ address: 'joe@receiver.example', action: 'delayed', about: ['unknown'], permanent: false }],
     false,
   ],
+  [
+    'Gmail, of a domain that does not exist, with a status for now',
+    Buffer.from(
+      'Return-Path: <>\r\nFrom: mailer-daemon@gmail.example\r\nContent-Type: multipart/report; report-type=delivery-status; boundary="g"\r\n\r\n--g\r\n\r\nNot delivered.\r\n--g\r\nContent-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; gmail.example\r\n\r\nFinal-Recipient: rfc822; joe@reciever.example\r\nAction: failed\r\nStatus: 4.0.0\r\nDiagnostic-Code: smtp; DNS Error: lookup of reciever.example responded with code NXDOMAIN Domain name not found\r\n\r\n--g--\r\n',
+    ),
+    [{ address: 'joe@reciever.example', action: 'failed', about: ['recipient_domain'], status: '4.0.0' }],
+    false,
+  ],
+  [
+    'Barracuda',
+    notice(
+      'postmaster@receiver.example',
+      '**Message you sent blocked by our bulk email filter**',
+      'Your message to: joe@receiver.example\nwas blocked by our Spam Firewall. The email you sent has NOT BEEN DELIVERED.',
+    ),
+    [{ address: 'joe@receiver.example', about: ['message', 'policy'], permanent: true }],
+    false,
+  ],
 ])('reads the notice of %s', (_, octets, recipients, isReturned) => {
   const bounce = read(octets)
   expect(faultsOf(bounce, recipients)).toEqual([])

@@ -196,12 +196,12 @@ function recipientOf(text: string, told: Told, { sender, host }: Sent): BounceRe
   const hasStatus = /(?:^|[^\w.])[45]\.\d{1,3}\.\d{1,3}/.test(said)
   const code = /^[45]\d\d[ -]/.exec(said)?.[0] ?? ''
   const full = hasStatus || status === undefined ? said : `${code}${status} ${said.slice(code.length)}`
-  const explained = explainReply(full, {
-    asked,
-    sender,
-    host,
-    temporary: action === 'delayed',
-  })
+  const refused = { asked, sender, host, temporary: action === 'delayed' }
+  const first = explainReply(full, refused)
+  // Whoever gave up has told why in words of its own, with the code of its last attempt.
+  const isOwn = action === 'failed' && first.about === 'unknown' && code === '' && status?.startsWith('4') === true
+  const final = isOwn ? explainReply(said, { ...refused, temporary: false }) : first
+  const explained = final.about === 'unknown' ? first : { ...final, permanent: first.permanent }
   const { about, meaning, toDo, permanent } = explained
   const shown = status ?? explained.status
   return {
@@ -324,7 +324,7 @@ const COPY =
   /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|\|-{3,} ?message (?:text|header) follows|original message follows|original message headers:|the header of the original message)/im
 const DAEMON = /mailer-?daemon|mdaemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
 const FAILED =
-  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not yet been delivered|(?:was ?n[o']t able|unable) to deliver|was ?n[o']t delivered|did not reach (?:some|all|any)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not (?:yet )?been delivered|(?:was ?n[o']t able|unable) to deliver|was ?n[o']t delivered|did not reach (?:some|all|any)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
 
 const isFromDaemon = ({ fields }: Mail): boolean =>
   DAEMON.test(written(fields, 'from')) ||

@@ -418,6 +418,25 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ['mailbox_full', '552 5.2.2 disk quota of user is full'],
     ['temporary_failure', '450 no space left on device'],
   ],
+  'several lines': [
+    [
+      'source_blocked',
+      '550-5.7.1 Hello probe.example [192.0.2.1], your mail was not\n550-5.7.1 accepted because your address is listed at a block list.\n550 5.7.1 Please read https://help.example.org/no-such-user',
+    ],
+    [
+      'recipient_restricted',
+      '550-5.7.1 The group "Team" is configured so that only\n550-5.7.1 people inside example.org can write to it.\n550 5.7.1 Ask the owner of the group to add you.',
+    ],
+    [
+      'sender_refused',
+      '550-5.7.1 The domain probe.example publishes a policy\n550-5.7.1 that asks us to refuse mail which is not\n550 5.7.1 authenticated (DMARC).',
+    ],
+    [
+      'source_blocked',
+      '421 4.7.1 [TS03] All messages from 192.0.2.1 will be permanently deferred; retrying will not succeed',
+    ],
+    ['source_blocked', '550 5.7.1 [HM08] Message rejected due to local policy: bad sender IP reputation'],
+  ],
 }
 
 const US = { sender: 'verify-1@probe.example', helo: 'probe.example', source: '192.0.2.1' }

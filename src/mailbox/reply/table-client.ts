@@ -113,7 +113,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:not (?:found|exist)|no such|unknown|fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid|(?:reject|refus|block|den(?:y|i))\w{0,3} (?:due to|because of|by))\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bunauthenticated\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
+    /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:not (?:found|exist)|no such|unknown|fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid|(?:reject|refus|block|den(?:y|i))\w{0,3} (?:due to|because of|by))\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bunauthenticated\b|\bauthenticated\W{1,3}(?:spf|dkim|dmarc)\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
     'Gmail',
     "550-5.7.26 Unauthenticated email from example.com is not accepted due to domain's DMARC policy.",
     'unauthenticated',
@@ -132,13 +132,13 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:invalid|illegal|bad|unknown|forged|fake|unverified|unrouteable|unauthori[sz]ed|unauthenticated|spoofed|suspicious|blocked|missing|null|empty|blank)\b (?:envelope |mail |email |return |from |message )?(?:sender(?!score|base)|return.?path|reverse.?path|mail from(?! (?:your|this|the|\[?\d))|originator|from address)/,
+    /\b(?:invalid|illegal|bad|unknown|forged|fake|unverified|unrouteable|unauthori[sz]ed|unauthenticated|spoofed|suspicious|blocked|missing|null|empty|blank)\b (?:envelope |mail |email |return |from |message )?(?:sender(?!score|base| (?:ip|host|server|reputation)\b)|return.?path|reverse.?path|mail from(?! (?:your|this|the|\[?\d))|originator|from address)/,
     'Orange',
     '501 5.1.0 Emetteur invalide. Invalid Sender. OFR004_405 [405]',
   ),
   us(
     'sender_refused',
-    /\boriginator\b|\b(?:reply|bounce|return)(?:[ -]to)? address\b|\b(?:in|of|for) (?:your|the) (?:dkim )?signature\b|\byou claim to be\b|\b(?:sent|submitted|authenticated) (?:by|from|as) an? (?:\w{1,16} )?(?:user|account|mailbox)\b|\b(?:verify|verification|callout) of (?:the )?(?:mail from|envelope)\b|\b(?:client|remote|ident|auth|sasl|sending|login) (?:user|account)\b|\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! (?:your |this |the )?(?:\[|(?:US-)?IP|location|ip|hosts?|servers?|network|country|dynamic|residential|cloud|hosting|providers?)).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b(?! \[?(?:US-)?IP).{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|has no\b|lacks|cannot|could not|black|block)/,
+    /\boriginator\b|\b(?:reply|bounce|return)(?:[ -]to)? address\b|\b(?:in|of|for) (?:your|the) (?:dkim )?signature\b|\byou claim to be\b|\b(?:sent|submitted|authenticated) (?:by|from|as) an? (?:\w{1,16} )?(?:user|account|mailbox)\b|\b(?:verify|verification|callout) of (?:the )?(?:mail from|envelope)\b|\b(?:client|remote|ident|auth|sasl|sending|login) (?:user|account)\b|\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! (?:your |this |the )?(?:\[|(?:US-)?IP|location|ip|hosts?|servers?|network|country|dynamic|residential|cloud|hosting|providers?)).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b(?! \[?(?:US-)?IP).{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|has no\b|lacks|cannot|could not|black(?!.{0,3}list)|block(?!.{0,6}list))/,
     'Exim',
     '550 Return path is not valid',
   ),
