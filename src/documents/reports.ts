@@ -76,6 +76,12 @@ export function percents(parts: readonly number[]): readonly string[] {
 }
 const period = ({ from, to }: { readonly from: string; readonly to: string }): string => `${from} to ${to}`
 
+/** An answer about a body, with the name of the file that was sent in it. */
+export const ofFile = (answer: ReportsImportAnswer, file: string): ReportsImportAnswer => ({
+  ...answer,
+  refused: answer.refused.map((one) => ({ ...one, name: one.name.replace(/^body(?=#|$)/, () => file) })),
+})
+
 /** What came in. */
 export function reportsImportDocument(
   { reports, refused, failure_reports, foreign_rows }: ReportsImportAnswer,

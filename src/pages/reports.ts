@@ -17,6 +17,7 @@ import { counted } from '../base/text.ts'
 import { grouped } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import {
+  ofFile,
   reportsDomainsDocument,
   reportsImportDocument,
   reportsPolicyDocument,
@@ -150,7 +151,7 @@ async function upload(parts: Parts, visit: Visit): Promise<PageAnswer> {
     try {
       const sent = { octets: only(octets), contentType: 'application/octet-stream' }
       const given = await parts.execute(parts.operation('reports import'), {}, { ...visit.by, upload: sent })
-      const answer = ownAnswer(reportsImportAnswer, given.answer)
+      const answer = ofFile(ownAnswer(reportsImportAnswer, given.answer), name)
       const [first, ...blocks] = reportsImportDocument(answer, parts.version).blocks
       const told = first?.kind === 'conclusion' ? first.conclusion : undefined
       const notes = (told?.notes ?? []).map((line) => ({ kind: 'text', line }) as const)

@@ -8,7 +8,7 @@ import { AppError, codeOf, ERRORS, messageOf } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
 import { type AskedService, askService } from '../cli/ask-service.ts'
 import type { Config } from '../config.ts'
-import { reportsImportDocument } from '../documents/reports.ts'
+import { ofFile, reportsImportDocument } from '../documents/reports.ts'
 import { formatTerminal, type Look } from '../documents/terminal/terminal.ts'
 import { reportsImport } from '../operations/reports/import.ts'
 import type { ImportRequest } from '../reports/import.ts'
@@ -161,12 +161,13 @@ const AGAIN_MS = 10_000
 
 const askedOf =
   (service: AskedService, maxOctets: number): Take =>
-  async ({ octets }, signal) => {
+  async ({ name, octets }, signal) => {
     const whole = octets instanceof Uint8Array ? octets : await buffered(octets, maxOctets)
     for (;;) {
       const upload = { octets: only(whole), contentType: 'application/octet-stream' }
       try {
-        return (await askService(reportsImport, {}, service, signal, upload)).answer as ReportsImportAnswer
+        const { answer } = await askService(reportsImport, {}, service, signal, upload)
+        return ofFile(answer as ReportsImportAnswer, printable(name, 200))
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'rate_limited') throw error
         await sleep(AGAIN_MS, signal)

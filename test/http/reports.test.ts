@@ -106,6 +106,8 @@ const nestedMail = (times: number): Buffer =>
     Buffer.from(report({ domain: 'nested.example' })),
   )
 
+const PAGE = { accept: 'text/html', 'sec-fetch-site': 'same-origin' }
+
 describe('a report over HTTP', () => {
   it('in a mail in an mbox in gzip is read', async () => {
     expect((await post(nestedMail(1))).body).toMatchObject({ reports: [{ messages: 100 }], refused: [] })
@@ -163,19 +165,31 @@ describe('a report over HTTP', () => {
   it('in an mbox is told beside a failure report and what is no report', async () => {
     const single = 'From: a@b.example\r\n\r\n'
     const feedback = 'Content-Type: message/feedback-report\r\n\r\nFeedback-Type: auth-failure\r\n'
-    const told = await post(
-      [
-        `${single}At noon?\r\n`,
-        `${single}${report({ domain: 'mbox.example' })}\r\n`,
-        `From: a@b.example\r\n${feedback}`,
-      ]
-        .map((message) => `From a@b\n${message}\n`)
-        .join(''),
-    )
-    expect(told).toMatchObject({
+    const mbox = [
+      `${single}At noon?\r\n`,
+      `${single}${report({ domain: 'mbox.example' })}\r\n`,
+      `From: a@b.example\r\n${feedback}`,
+    ]
+      .map((message) => `From a@b\n${message}\n`)
+      .join('')
+    expect(await post(mbox)).toMatchObject({
       status: 200,
       body: { reports: [{ messages: 100 }], refused: [{ name: 'body#1', code: 'bad_report' }], failure_reports: 1 },
     })
+    const form = new FormData()
+    form.set('file', new File([mbox], 'may.mbox'))
+    const sent = new Response(form)
+    const login = await app.inject({ url: '/reports', headers: { ...PAGE, authorization: 'Bearer all' } })
+    const { body } = await app.inject({
+      ...{ method: 'POST', url: `/reports?_csrf=${/_csrf=([\w-]+)/.exec(login.body)![1]}` },
+      payload: Buffer.from(await sent.bytes()),
+      headers: {
+        ...{ ...PAGE, authorization: 'Bearer all', cookie: String(login.headers['set-cookie']).split(';')[0] },
+        'content-type': sent.headers.get('content-type')!,
+      },
+    })
+    for (const words of ['1 failure report counted and not kept.', 'may.mbox#1', 'there is no report in it'])
+      expect(body).toContain(words)
   })
   it('that counts and comes again without proof is a duplicate, and not kept apart', async () => {
     const about = { domain: 'again.example', email: 'a@google.com' }
