@@ -1,12 +1,29 @@
 import { counted } from '../base/text.ts'
 import type { HeavyKind } from '../lane/heavy.ts'
+import {
+  type Draft,
+  decoded,
+  ESCAPED,
+  FIELD,
+  type FormKind,
+  headOf,
+  isTypographic,
+  NO_BREAK,
+  QUOTED_PRINTABLE,
+  takeCell,
+  takeEncoding,
+  takeEntities,
+  takeLinks,
+  takeNoBreakBlanks,
+  takeTypography,
+  takeVisible,
+  WINDOW,
+  withoutLinked,
+} from './copied.ts'
 import { contentOf, type Part, parseMime } from './mime.ts'
 import { transportHeader } from './outlook.ts'
 import { BUTTON, CLOSE, isFoot } from './page-words.ts'
 import { parseMail } from './parse.ts'
-
-/** What the octets that somebody gave for a message are. */
-type FormKind = 'message' | 'header_only' | 'pasted' | 'mbox' | 'emlx' | 'msg'
 
 /** A message as people have it, taken out of what is around it. */
 export type Form = {
@@ -37,10 +54,6 @@ type NotMail =
   | 'tnef' // Outlook's winmail.dat
   | 'xml'
 
-/** Octets in front that decide whether a message is given as it is. */
-const WINDOW = 64 * 1024
-
-const FIELD = /^[!-9;-~]{1,76}[ \t]*:/
 const FOLDED = /^[ \t]/
 /** Fields that hosts and signers write: no summary in front of a message has them. */
 const TRACE =
@@ -64,14 +77,14 @@ export function isPlain(octets: Uint8Array): boolean {
   if (!isRun(lines) || !lines.some(isKnown) || mayCarry(text)) return false
   if (
     lines.filter((line) => FIELD.test(line)).length < 2 ||
-    head.startsWith('[') ||
+    /^[["<{]/.test(head) ||
     SAVED_PAGE.test(head) ||
     NO_BREAK.test(head)
   )
     return false
   if (head.includes('&lt;') && ESCAPED.test(head)) return false
   if (QUOTED_PRINTABLE.test(head) || head.includes('^M\n') || head.includes('^M$\n')) return false
-  if (isTypographic(head) || REDACTED.test(head) || isQuotation(lines)) return false
+  if (isTypographic(head) || REDACTED.test(head) || withoutLinked(head) !== head || isQuotation(lines)) return false
   if (end && octets.length <= WINDOW && lacksParts(text, end.index)) return false
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
@@ -87,6 +100,7 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   if (is) return { is }
   const draft = decoded(Buffer.from(octets.buffer, octets.byteOffset, octets.length))
   takeEncoding(draft)
+  takeCell(draft)
   takeVisible(draft)
   unwrapAppleMail(draft)
   takeBlankLines(draft)
@@ -96,11 +110,13 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   takeWordsAboveMarks(draft)
   takeMarks(draft)
   takeNumbers(draft)
+  takeBlankEnds(draft)
   takeDoubledLines(draft)
   takeGaps(draft)
   takeEntities(draft)
   takeNoBreakBlanks(draft)
   takeTypography(draft)
+  takeLinks(draft)
   if (REDACTED.test(headOf(draft.text))) {
     draft.isCopied = true
     draft.notes.push('parts of the header were made unreadable')
@@ -141,9 +157,6 @@ function ofOutlook(octets: Uint8Array): Form | { readonly is: NotMail } {
   }
 }
 
-/** Octets as characters (latin1), and what was said about them. */
-type Draft = { text: string; kind?: FormKind; isCopied?: true; readonly notes: string[] }
-
 /** The first file in a document of Office (ECMA-376 part 2) or of OpenDocument; its name stands at octet 30. */
 const OFFICE_ARCHIVE =
   /^PK\x03\x04[\s\S]{26}(?:\[Content_Types\]\.xml|_rels\/|docProps\/|word\/|xl\/|ppt\/|mimetypeapplication\/)/
@@ -168,59 +181,6 @@ function fileKind(start: Buffer): NotMail | 'ole2' | undefined {
 /** A web page that a browser saved as one file (MHTML). */
 const SAVED_PAGE = /^(?:from:[ \t]*"?<?saved by|snapshot-content-location:)/im
 
-function decoded(octets: Buffer): Draft {
-  const mark = octets.subarray(0, 2).toString('hex')
-  if (mark === 'fffe' || mark === 'feff') {
-    const text = new TextDecoder(mark === 'fffe' ? 'utf-16le' : 'utf-16be').decode(octets)
-    return { text: Buffer.from(text).toString('latin1'), notes: ['it was saved as UTF-16, and is read as UTF-8'] }
-  }
-  const text = octets.toString('latin1')
-  if (text.startsWith('\xef\xbb\xbf')) return { text: text.slice(3), notes: ['the byte order mark was taken away'] }
-  if (text.includes('\r') && !text.includes('\n'))
-    return { text: text.replaceAll('\r', '\r\n'), notes: ['its lines ended in CR alone'] }
-  if (/^[^\n]{0,998}\r\r\n/.test(text))
-    return { text: text.replaceAll('\r\r\n', '\r\n'), notes: ['its lines ended in CR CR LF'] }
-  return { text, notes: [] }
-}
-
-/** Base64 of a whole message, as the interfaces of providers give it, and the text of a program or of JSON. */
-function takeEncoding(draft: Draft): void {
-  const text = draft.text.trim()
-  if (text.length > 100 && /^[A-Za-z0-9+/_=\s-]+$/.test(text)) {
-    const inner = Buffer.from(text, 'base64').toString('latin1')
-    if (!FIELD.test(inner)) return
-    draft.text = inner
-    draft.notes.push('it was base64')
-  } else if (!text.includes('\n') && text.split('\\n', 4).length === 4) {
-    draft.text = text
-      .replace(/^(?:\[\s{0,20})?b?["']|["'](?:\s{0,20}\])?$/g, '')
-      .replaceAll('\\r', '\r')
-      .replaceAll('\\n', '\n')
-      .replaceAll('\\t', '\t')
-      .replace(/\\(["'])/g, '$1')
-    draft.notes.push('line ends were written as \\n')
-  }
-}
-
-/** A header whose tags and parameters are written in quoted-printable. */
-const QUOTED_PRINTABLE = /(?:[;:\s](?:v|a|d|s|h|boundary|charset)|smtp\.mailfrom)=3D/i
-
-/** Quoted-printable (RFC 2045 §6.7) of a whole message, and line ends and tabs as `cat -A` and `vi` show them. */
-function takeVisible(draft: Draft): void {
-  const head = draft.text.slice(0, WINDOW)
-  if (/=\r?\n/.test(head) && QUOTED_PRINTABLE.test(head)) {
-    const octets = Buffer.from(draft.text.replace(/=\r?\n/g, ''), 'latin1')
-    const part = { start: 0, end: octets.length, encoding: 'quoted-printable' }
-    draft.text = contentOf(octets, part).toString('latin1')
-    draft.notes.push('it was written in quoted-printable')
-  } else if (/^[^\n]{1,998}\^M\$?\n/.test(head)) {
-    const text = draft.text.replace(/\^M\$?$/gm, '')
-    draft.text = head.includes('^M$\n') ? text.replaceAll('^I', '\t') : text
-    draft.notes.push('line ends were written as ^M')
-  } else return
-  draft.isCopied = true
-}
-
 /** Apple Mail keeps the number of octets, the message, and a property list. */
 function unwrapAppleMail(draft: Draft): void {
   const found = /^\s{0,20}(\d{1,9})[ \t]{0,20}\r?\n(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)
@@ -235,6 +195,14 @@ function takeBlankLines(draft: Draft): void {
   if (!blank) return
   draft.text = draft.text.slice(blank[0].length)
   draft.notes.push('blank lines in front were taken away')
+}
+
+/** Blanks in empty lines, where no line is empty. */
+function takeBlankEnds(draft: Draft): void {
+  if (/\n\r?\n/.test(draft.text) || !/\n(?:[ \t]|\xc2?\xa0)+\r?\n/.test(draft.text)) return
+  draft.text = draft.text.replace(/^(?:[ \t]|\xc2?\xa0)+\r?$/gm, '')
+  draft.isCopied = true
+  draft.notes.push('blanks in empty lines were taken away')
 }
 
 /** The first message of an mbox file (RFC 4155); `>From ` at the start of a line was `From `. */
@@ -252,6 +220,9 @@ function unwrapMbox(draft: Draft): void {
 
 /** The message of a dialogue in SMTP (RFC 5321 §4.5.2), or of a queue file as `postcat` shows it. */
 function takeTranscript(draft: Draft): void {
+  // swaks marks what it sends.
+  if (/^ [-~]> DATA\r?$/m.test(draft.text.slice(0, WINDOW)))
+    draft.text = draft.text.replace(/^ [-~]> ?/gm, '').replace(/^<[-~*]{1,2} {1,2}/gm, '')
   const start = /^(?:\*{3} MESSAGE CONTENTS [^\n]{1,200} \*{3}|DATA|354[ -][^\n]{0,500})\r?\n(?![0-9])/m.exec(
     draft.text.slice(0, WINDOW),
   )
@@ -271,11 +242,21 @@ function takeTranscript(draft: Draft): void {
 function takeFence(draft: Draft): void {
   const open =
     /(?<=^|\n)(`{3,9}|~{3,9})[^\n`~]{0,100}\n(?=[!-9;-~]{1,76}[ \t]*:|From )/.exec(draft.text.slice(0, WINDOW)) ??
-    /^\[(code|quote|pre)(?:=[^\]\n]{0,100})?\]\s*/i.exec(draft.text)
+    /^\[(code|quote|pre)(?:=[^\]\n]{0,100})?\]\s*/i.exec(draft.text) ??
+    /^(\{(?:code|noformat|quote)|<pre)\b[^}>\n]{0,200}[}>]\s{0,20}/im.exec(draft.text.slice(0, WINDOW))
   // A block of code below a header is of the message.
   if (!open || hasHeader(draft.text.slice(0, open.index))) return
   const from = open.index + open[0].length
-  const end = draft.text.lastIndexOf(/^[`~]/.test(open[1]!) ? `\n${open[1]}` : `[/${open[1]}]`)
+  const mark = open[1]!
+  const end = draft.text.lastIndexOf(
+    /^[`~]/.test(mark)
+      ? `\n${mark}`
+      : mark.startsWith('{')
+        ? `${mark}}`
+        : mark.startsWith('<')
+          ? '</pre>'
+          : `[/${mark}]`,
+  )
   const until = end < from ? undefined : draft.text[end] === '\n' ? end + 1 : end
   draft.text = draft.text.slice(from, until)
   draft.notes.push('the fence of a block of code was taken away')
@@ -301,10 +282,10 @@ function takeWordsAboveMarks(draft: Draft): void {
 function takeMarks(draft: Draft): void {
   if (/^\xc2?\xa0/.test(draft.text))
     draft.text = draft.text.replace(/^(?:\xc2?\xa0)+/gm, (blanks) => ' '.repeat(blanks.replaceAll('\xc2', '').length))
-  const mark = /^(?:[ \t]{0,16}(?:[>|][ \t]?){1,8}|[ \t]{1,16})(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)?.[0]
+  const mark = /^(?:[ \t]{0,16}(?:[>|+][ \t]?){1,8}|[ \t]{1,16})(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)?.[0]
   if (mark === undefined) return
-  const escaped = mark.replaceAll('|', String.raw`\|`)
-  const bare = mark.trimEnd().replaceAll('|', String.raw`\|`)
+  const escaped = mark.replace(/[|+]/g, String.raw`\$&`)
+  const bare = mark.trimEnd().replace(/[|+]/g, String.raw`\$&`)
   if (new RegExp(String.raw`(?:^|\n)(?!${escaped}|${bare}[ \t]*(?:\r?\n|$)|\r?\n|$)`).test(draft.text)) {
     takeMixedMarks(draft)
     return
@@ -368,52 +349,9 @@ function takeGaps(draft: Draft): void {
 /** So many paragraphs that are one field each are a header. */
 const MIN_FIELDS = 5
 
-/** Addresses as the source of a web page has them. */
-const ESCAPED = /^[!-9;-~]{1,76}[ \t]*:[^<\n]{0,400}&lt;[^<\s]{1,320}&gt;/m
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' }
-function takeEntities(draft: Draft): void {
-  if (!ESCAPED.test(draft.text.slice(0, WINDOW))) return
-  draft.text = draft.text.replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => ENTITIES[name]!)
-  draft.isCopied = true
-  draft.notes.push('characters that were written as in HTML (&lt;) were read as characters')
-}
-
-/** A blank that does not break lines behind the name of a field. */
-const NO_BREAK = /^[!-9;-~]{1,76}:\xc2?\xa0/m
-
-/** Blanks that do not break lines, as web pages have them, in the header. */
-function takeNoBreakBlanks(draft: Draft): void {
-  const end = /\n\r?\n/.exec(draft.text)?.index ?? draft.text.length
-  const head = draft.text.slice(0, end)
-  if (!NO_BREAK.test(head)) return
-  draft.text = head.replace(/\xc2?\xa0/g, ' ') + draft.text.slice(end)
-  draft.isCopied = true
-  draft.notes.push('blanks of a web page in the header were read as blanks')
-}
-
 /** Addresses and names that were made unreadable. */
 const REDACTED =
   /^(?:from|to|cc|reply-to|return-path|message-id|delivered-to)[ \t]*:[^\n]{0,998}(?<![\w.-])(?:\[?(?:redacted|removed|hidden|anonymi[sz]ed)\]?|x{3,30}|\*{3,30})(?=[\s>@\])]|$)/im
-
-/** Fields that have quotes in pairs. */
-const QUOTING = /^(?:from|to|cc|reply-to|sender|content-[a-z-]{1,30}|x-[\w-]{1,70})[ \t]*:/i
-/** Whether quotes are those of a word processor (UTF-8 as latin1). */
-const isTypographic = (head: string): boolean =>
-  head.includes('\xe2\x80\x9c') &&
-  head.split('\n').some((line) => {
-    const open = QUOTING.test(line) ? line.indexOf('\xe2\x80\x9c') : -1
-    return open >= 0 && line.indexOf('\xe2\x80\x9d', open) >= 0
-  })
-
-/** Quotes of a word processor in the header. */
-function takeTypography(draft: Draft): void {
-  const end = /\n\r?\n/.exec(draft.text)?.index ?? draft.text.length
-  const head = draft.text.slice(0, end)
-  if (!isTypographic(head)) return
-  draft.text = head.replace(/\xe2\x80[\x9c\x9d]/g, '"').replace(/\xe2\x80[\x98\x99]/g, "'") + draft.text.slice(end)
-  draft.isCopied = true
-  draft.notes.push('quotes of a word processor in the header were read as plain ones')
-}
 
 /** A line that begins a field, and not the rest of a folded one such as `h=From:To`. */
 const isField = (line: string): boolean => isKnown(line) || /^[A-Za-z][\w-]{0,75}[ \t]*:(?:[ \t]|\r?$)/.test(line)
@@ -566,9 +504,6 @@ function isHeaderFrom(lines: readonly string[], from: number): boolean {
   const head = headAt(lines.slice(0, from + MAX_SUMMARY), from)
   return head.length >= 3 && isRun(head)
 }
-
-/** A text up to its first empty line. */
-const headOf = (text: string): string => text.slice(0, /\n\r?\n/.exec(text)?.index ?? WINDOW)
 
 /** Whether any line in front is a field that a message has. */
 const hasHeader = (text: string): boolean => text.slice(0, WINDOW).split('\n').some(isKnown)

@@ -1,0 +1,151 @@
+import { contentOf } from './mime.ts'
+
+/** What the octets that somebody gave for a message are. */
+export type FormKind = 'message' | 'header_only' | 'pasted' | 'mbox' | 'emlx' | 'msg'
+
+/** Octets as characters (latin1), and what was said about them. */
+export type Draft = { text: string; kind?: FormKind; isCopied?: true; readonly notes: string[] }
+
+/** Octets in front that decide whether a message is given as it is. */
+export const WINDOW = 64 * 1024
+export const FIELD = /^[!-9;-~]{1,76}[ \t]*:/
+/** A text up to its first empty line. */
+export const headOf = (text: string): string => text.slice(0, /\n\r?\n/.exec(text)?.index ?? WINDOW)
+
+export function decoded(octets: Buffer): Draft {
+  const mark = octets.subarray(0, 2).toString('hex')
+  if (mark === 'fffe' || mark === 'feff') {
+    const text = new TextDecoder(mark === 'fffe' ? 'utf-16le' : 'utf-16be').decode(octets)
+    return { text: Buffer.from(text).toString('latin1'), notes: ['it was saved as UTF-16, and is read as UTF-8'] }
+  }
+  const text = octets.toString('latin1')
+  if (text.startsWith('\xef\xbb\xbf')) return { text: text.slice(3), notes: ['the byte order mark was taken away'] }
+  if (text.includes('\r') && !text.includes('\n'))
+    return { text: text.replaceAll('\r', '\r\n'), notes: ['its lines ended in CR alone'] }
+  if (/^[^\n]{0,998}\r\r\n/.test(text))
+    return { text: text.replaceAll('\r\r\n', '\r\n'), notes: ['its lines ended in CR CR LF'] }
+  return { text, notes: [] }
+}
+
+/** Base64 of a whole message, as the interfaces of providers give it, and the text of a program or of JSON. */
+export function takeEncoding(draft: Draft): void {
+  const text = draft.text.trim()
+  if (text.length > 100 && /^[A-Za-z0-9+/_=\s-]+$/.test(text)) {
+    const inner = Buffer.from(text, 'base64').toString('latin1')
+    if (!FIELD.test(inner)) return
+    draft.text = inner
+    draft.notes.push('it was base64')
+  } else if (/^\{[\s\S]{0,2000}"raw"\s{0,4}:\s{0,4}"[\w-]{100}/.test(text)) {
+    draft.text = Buffer.from(/"raw"\s{0,4}:\s{0,4}"([\w=-]+)"/.exec(text)?.[1] ?? '', 'base64').toString('latin1')
+    draft.notes.push('it was the answer of the Gmail API')
+  } else if (!text.includes('\n') && text.split('\\n', 4).length === 4) {
+    draft.text = text
+      .replace(/^(?:\[\s{0,20})?b?["']|["'](?:\s{0,20}\])?$/g, '')
+      .replaceAll('\\r', '\r')
+      .replaceAll('\\n', '\n')
+      .replaceAll('\\t', '\t')
+      .replace(/\\u00([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+      .replace(/\\(["'])/g, '$1')
+    draft.notes.push('line ends were written as \\n')
+  }
+}
+
+/** A cell of a table (RFC 4180 §2). */
+export function takeCell(draft: Draft): void {
+  const text = draft.text.trim()
+  if (!/^"[!-9;-~]{1,76}[ \t]*:[^\n]*\n/.test(text) || !text.endsWith('"')) return
+  draft.text = text.slice(1, -1).replaceAll('""', '"')
+  draft.notes.push('the quotes of a table were taken away')
+}
+
+/** A header whose tags and parameters are written in quoted-printable. */
+export const QUOTED_PRINTABLE = /(?:[;:\s](?:v|a|d|s|h|boundary|charset)|smtp\.mailfrom)=3D/i
+
+/** Quoted-printable (RFC 2045 §6.7) of a whole message, and line ends and tabs as `cat -A` and `vi` show them. */
+export function takeVisible(draft: Draft): void {
+  const head = draft.text.slice(0, WINDOW)
+  if (/=\r?\n/.test(head) && QUOTED_PRINTABLE.test(head)) {
+    const octets = Buffer.from(draft.text.replace(/=\r?\n/g, ''), 'latin1')
+    const part = { start: 0, end: octets.length, encoding: 'quoted-printable' }
+    draft.text = contentOf(octets, part).toString('latin1')
+    draft.notes.push('it was written in quoted-printable')
+  } else if (/^[^\n]{1,998}\^M\$?\n/.test(head)) {
+    const text = draft.text.replace(/\^M\$?$/gm, '')
+    draft.text = head.includes('^M$\n') ? text.replaceAll('^I', '\t') : text
+    draft.notes.push('line ends were written as ^M')
+  } else return
+  draft.isCopied = true
+}
+
+/** Addresses as the source of a web page has them. */
+export const ESCAPED = /^[!-9;-~]{1,76}[ \t]*:[^<\n]{0,400}&lt;[^<\s]{1,320}&gt;/m
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' }
+export function takeEntities(draft: Draft): void {
+  if (!ESCAPED.test(draft.text.slice(0, WINDOW))) return
+  draft.text = draft.text.replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => ENTITIES[name]!)
+  draft.isCopied = true
+  draft.notes.push('characters that were written as in HTML (&lt;) were read as characters')
+}
+
+/** A blank that does not break lines behind the name of a field. */
+export const NO_BREAK = /^[!-9;-~]{1,76}:\xc2?\xa0/m
+
+/** Blanks that do not break lines, as web pages have them, in the header. */
+export function takeNoBreakBlanks(draft: Draft): void {
+  const end = /\n\r?\n/.exec(draft.text)?.index ?? draft.text.length
+  const head = draft.text.slice(0, end)
+  if (!NO_BREAK.test(head)) return
+  draft.text = head.replace(/\xc2?\xa0/g, ' ') + draft.text.slice(end)
+  draft.isCopied = true
+  draft.notes.push('blanks of a web page in the header were read as blanks')
+}
+
+/** A text without the links that a program made of its addresses and hosts: `joe@a.example<mailto:joe@a.example>`. */
+function withoutLinks(text: string): string {
+  if (!/<(?:mailto|https?):|\]\(/.test(text)) return text
+  const isBehind = (link: string, at: number): boolean => text.slice(at - link.length, at) === link
+  const bare = text.replace(/<(?:mailto:|https?:\/\/)([^<>\s]{1,320}?)\/?>/g, (all, link: string, at: number) =>
+    isBehind(link, at) ? '' : all,
+  )
+  // Markdown
+  return bare.replace(/\[([^[\]\s]{1,320})\]\((?:mailto:|https?:\/\/)([^()\s]{1,320}?)\/?\)/g, (all, name, link) =>
+    name === link ? name : all,
+  )
+}
+/** Characters without a width, as web pages have them in long words (UTF-8 as latin1). */
+const INVISIBLE = /\xe2\x80\x8b|\xe2\x81\xa0|\xc2\xad/g
+const IN_ADDRESS =
+  /^(?:from|to|cc|reply-to|return-path|message-id|received)[ \t]*:[^\n]*(?:\xe2\x80\x8b|\xe2\x81\xa0)/im
+
+/** A header without links and characters that nobody wrote; the same one, where it has none. */
+export const withoutLinked = (head: string): string =>
+  withoutLinks(IN_ADDRESS.test(head) ? head.replace(INVISIBLE, '') : head)
+
+export function takeLinks(draft: Draft): void {
+  const head = headOf(draft.text)
+  const bare = withoutLinked(head)
+  if (bare === head) return
+  draft.text = bare + draft.text.slice(head.length)
+  draft.isCopied = true
+  draft.notes.push('links and invisible characters of a page in the header were taken away')
+}
+
+/** Fields that have quotes in pairs. */
+const QUOTING = /^(?:from|to|cc|reply-to|sender|content-[a-z-]{1,30}|x-[\w-]{1,70})[ \t]*:/i
+/** Whether quotes are those of a word processor (UTF-8 as latin1). */
+export const isTypographic = (head: string): boolean =>
+  head.includes('\xe2\x80\x9c') &&
+  head.split('\n').some((line) => {
+    const open = QUOTING.test(line) ? line.indexOf('\xe2\x80\x9c') : -1
+    return open >= 0 && line.indexOf('\xe2\x80\x9d', open) >= 0
+  })
+
+/** Quotes of a word processor in the header. */
+export function takeTypography(draft: Draft): void {
+  const end = /\n\r?\n/.exec(draft.text)?.index ?? draft.text.length
+  const head = draft.text.slice(0, end)
+  if (!isTypographic(head)) return
+  draft.text = head.replace(/\xe2\x80[\x9c\x9d]/g, '"').replace(/\xe2\x80[\x98\x99]/g, "'") + draft.text.slice(end)
+  draft.isCopied = true
+  draft.notes.push('quotes of a word processor in the header were read as plain ones')
+}
