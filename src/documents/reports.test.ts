@@ -16,6 +16,14 @@ it.each([
   expect(first?.kind === 'conclusion' && `${first.conclusion.mark} ${first.conclusion.badge}`).toBe(badge)
 })
 
+it.each([
+  [{ messages: 100, passing: 100, forwarded: 0, failing: 0 }, '100 % of the mail passes DMARC.'],
+  [{ messages: 100, passing: 90, forwarded: 10, failing: 0 }, '90 % of the mail passes DMARC, 10 % was forwarded.'],
+  [{ messages: 100, passing: 90, forwarded: 0, failing: 10 }, '90 % of the mail passes DMARC, 10 % fails.'],
+])('%j: %s', (counts, words) =>
+  expect(formatMarkdown(reportsDocument({ ...exampleOf(reportsShow), ...counts }, '1'))).toContain(words),
+)
+
 it('of an unknown sender that a policy would affect and about which nothing is asked, too little is known', () => {
   const example = exampleOf(reportsPolicy)
   const [first] = example.affected

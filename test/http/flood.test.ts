@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
-import { afterEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Program, startProgram } from '../lab/program.ts'
 
-let program: Program | undefined
-afterEach(async () => {
-  await program?.stop()
-  program = undefined
-})
+let program: Program
+beforeAll(async () => {
+  program = await startProgram()
+}, 60_000)
+afterAll(() => program.stop())
 const MIB = 1024 * 1024
 
 /** Without a key, and nothing is ever read: before, 1.8 GB and 11 s of health. */
 it.runIf(existsSync('/proc/self/statm')).each(['/openapi.json', '/v1/ready', '/v1/health', '/v1/blacklists'])(
   '8 connections × 512 KiB of pipelined requests of %s take some tens of MB, and health is answered',
   async (path) => {
-    program = await startProgram()
     const { port } = new URL(program.url)
     const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
     const atFirst = program.residentBytes()

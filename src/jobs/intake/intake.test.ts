@@ -442,6 +442,11 @@ describe('CSV', () => {
     await expect(read(list, about)).rejects.toMatchObject({ code, message: expect.stringContaining(words) })
   })
 
+  it('takes a list of exactly the bound', async () => {
+    const list = 'x@a.example\n'
+    expect(short(await read(list, { bounds: { maxUpload: list.length } }))).toEqual(['1 x@a.example'])
+  })
+
   it('makes a row with a field of 10 MB a bad row, and continues', async () => {
     const list = `email,note\nx@a.example,${'y'.repeat(10_000_000)}\nz@a.example,1`
     expect(short(await read(list, {}, 65_536))).toEqual(['2! longer than 1048576 characters', '3 z@a.example'])
