@@ -74,6 +74,10 @@ describe('recognition', () => {
     ['spfhard.crsend.com', 'cleverreach'],
     ['musvc.com', 'mailup'],
     ['_spf.atlassian.net', 'atlassian'],
+    ['_spf.odoo.com', 'odoo'],
+    ['_spf.tem.scw.cloud', 'scaleway'],
+    ['websitewelcome.com', 'bluehost'],
+    ['sendersrv.com', 'sender'],
     ['spf.example.com', undefined],
   ])('include %j: %s', (include, id) => {
     expect(providerOfInclude(include)?.id).toBe(id)
@@ -87,6 +91,9 @@ it.each([
   ['_dkim-A.transip.email', 'transip'],
   ['key1._domainkey.webhosting.systems', 'netcup'],
   ['dkim.simply.com', 'simply'],
+  ['dkim1.abc.clerk.services', 'clerk'],
+  ['xq._domainkey.cname.maileon.com', 'maileon'],
+  ['k1.optin.com', 'aweber'],
   ['s1.b.example', undefined],
 ])('alias %s: %s', (target, id) => {
   expect(providerOfAlias(target)?.id).toBe(id)

@@ -66,6 +66,7 @@ const OF_PROVIDERS: Readonly<Record<string, Sending>> = {
     'mcsv.net rsgsv.net mcdlv.net mailchimpapp.net mailchimp.com',
     'mailchimp.com/help; reports of customers',
   ],
+  odoo: ['odoo.com', HOSTS],
   mandrill: ['mandrillapp.com', 'mailchimp.com/developer/transactional, sending domains'],
   sendgrid: ['sendgrid.net sendgrid.info sendgrid.com', 'twilio.com/docs/sendgrid: signed so without an own domain'],
   mailgun: ['mailgun.org mailgun.net mailgun.co mailgun.info', 'documentation.mailgun.com, sandbox domains'],
@@ -191,7 +192,6 @@ const OTHERS: readonly Other[] = [
   ['buttondown', 'Buttondown', 'buttondown.email', LINKS],
   ['loops', 'Loops', 'loops.so', HOSTS],
   // Customers, tickets, forms
-  ['odoo', 'Odoo', 'odoo.com', HOSTS],
   ['pipedrive', 'Pipedrive', 'pipedrive.com pipedriveemail.com', HOSTS],
   ['gorgias', 'Gorgias', 'gorgias.com gorgias.io', LINKS],
   ['front', 'Front', 'frontapp.com', HOSTS],

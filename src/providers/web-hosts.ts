@@ -272,4 +272,13 @@ export const WEB_HOSTS_EUROPE = rows('mailbox', [
     spf: '_spf.hier-im-netz.de',
     seen: 'homepagecenter.telekom.de/hilfe, SPF record',
   },
+  {
+    id: 'bluehost',
+    name: 'Bluehost, HostGator and Just Host',
+    includes: ['websitewelcome.com'],
+    spf: 'websitewelcome.com',
+    selectors: ['default'],
+    dkim: 'In cPanel open Email > Email Deliverability, choose {domain}, and install the DKIM record; where the zone is elsewhere, publish the TXT record default._domainkey.{domain} that it shows.',
+    seen: 'templates of Bluehost, Hostmonster, Fastdomain and Just Host at Domain Connect (November 2026); the MX host is mail.{domain}',
+  },
 ])
