@@ -1,10 +1,14 @@
 import type { PlanAnswer } from '../answers/plan.ts'
+import { printable } from '../base/text.ts'
 import { presentFinding } from '../checks/present.ts'
 import * as registry from '../checks/registry.ts'
 import { CHECK_KEYS } from '../checks/run.ts'
 import { isWithin } from '../names/domain.ts'
 import type { Snapshot } from './snapshot.ts'
-import { type Found, NOT_ALONE, RANK, rankOf } from './trial.ts'
+import { type Found, HARMFUL, NOT_ALONE, RANK, rankOf } from './trial.ts'
+
+/** Maximum number of characters of a name that comes from outside. */
+const MAX_SUBJECT = 255
 
 type Ended = {
   readonly domain: string
@@ -58,6 +62,18 @@ function whyLeft(
     return `The record belongs to another domain (${fix.name}): make the plan of that domain.`
   // In the words for a finding without a record.
   const { repair, title } = presentFinding(registry[key].table, rest)
+  if (objection?.startsWith(HARMFUL) && repair !== undefined) return `${about(finding, repair)} ${objection}`
   const why = objection === NOT_ALONE ? (repair ?? objection) : (objection ?? repair)
-  return why ?? `${title}: no record of this domain repairs it.`
+  return about(finding, why ?? `${title}: no record of this domain repairs it.`)
+}
+
+/** Names what a sentence is about, where it does not: the host, the term or the name of the finding. */
+function about({ args = {} }: Found['finding'], sentence: string): string {
+  const selector = args.parent === undefined && args.selector !== undefined ? `Selector ${args.selector}` : undefined
+  const subject = [args.term, args.host, args.exchange, selector, args.name].find(
+    (one) => typeof one === 'string' && one !== '',
+  )
+  return subject === undefined || sentence.includes(String(subject))
+    ? sentence
+    : `${printable(String(subject), MAX_SUBJECT)}: ${sentence}`
 }

@@ -428,6 +428,38 @@ it('proposes no SPF record on top of one that is only measured', async () => {
   expect(plan.steps.flatMap(({ records }) => records).filter(({ name }) => name === 'a.example')).toEqual([])
 })
 
+it.each<[string, LabZone, string, RegExp]>([
+  [
+    'names the host',
+    {
+      'a.example': {
+        MX: [
+          [10, 'm.example'],
+          [20, 'gone.a.example'],
+        ],
+        TXT: ['v=spf1 mx -all'],
+      },
+    },
+    'mx.unresolvable',
+    /^gone\.a\.example: Give the host an address/,
+  ],
+  [
+    'names the term',
+    { 'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 ip4:45.53.5.1 typo=x.example ~all'] } },
+    'spf.unknown_modifier',
+    /^typo=x\.example: Correct or remove the term/,
+  ],
+  [
+    'says what to do before it says why no record is proposed',
+    { 'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 ip4:10.0.0.1 -all'] } },
+    'spf.names_nobody',
+    /^Name the hosts that send the mail: .* No record is proposed, because with it /,
+  ],
+])('what is left %s', async (_, zone, id, words) => {
+  const { plan } = await planned({ ...KEYED, ...zone })
+  expect(plan.left.find(({ finding }) => finding === id)?.why).toMatch(words)
+})
+
 it('stops after 40 changes where a zone makes it try more, and says what was not tried', async () => {
   const many = <T>(n: number, of: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => of(i))
   const keys = many(60, (i) => [`s${i}._domainkey.a.example`, { TXT: [`"v=DKIM1; ${KEY}"`] }] as const)

@@ -24,10 +24,15 @@ export function objectionTo(
   seen?: SeenMail,
 ): string | undefined {
   const harm = harmOf({ key: found.key, fix, before, after, seen })
-  if (harm !== undefined) return `Publishing the record alone is not safe: ${harm.replace(/\.$/, '')}.`
+  if (harm !== undefined) return noRecord(harm)
   if (isBetter(found, before, after)) return undefined
   return insteadOf(found.finding, after) ?? NOT_ALONE
 }
+
+/** Why a record is not proposed that would do harm. */
+const noRecord = (harm: string): string => `${HARMFUL}${harm.replace(/\.$/, '')}.`
+/** How a sentence begins that says what harm a record would do. */
+export const HARMFUL = 'No record is proposed, because with it '
 
 /** Where nothing else is known; the words of the finding come first. */
 export const NOT_ALONE =

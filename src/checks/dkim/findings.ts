@@ -5,6 +5,8 @@ const withSteps =
   (text: string) =>
   ({ steps }: Args): string | undefined =>
     Array.isArray(steps) && steps.length > 0 ? `${text} ${list(steps, ' ')}` : undefined
+const LOOK_AT_MESSAGE =
+  'Look at a message of this name: if the d= of a DKIM-Signature field is the organization, that key signs it. Otherwise sign with a key of its own.'
 const andSteps = (text: string, args: Args): string => withSteps(text)(args) ?? text
 
 export const findings = defineFindings({
@@ -125,10 +127,8 @@ export const findings = defineFindings({
     title: 'No DKIM key of its own; the organization has one',
     detail: ({ domain, parent, selector }) =>
       `${domain} has no key that could be found. Mail that is signed with the key of ${parent} (selector ${selector}) passes DMARC, because the alignment is relaxed; whether it is signed so cannot be seen in the DNS.`,
-    repair: 'Look at a message: d= in its DKIM-Signature field must be the organization. Otherwise sign with a key.',
-    advice: withSteps(
-      'Look at a message: d= in its DKIM-Signature field must be the organization. Otherwise sign with a key.',
-    ),
+    repair: LOOK_AT_MESSAGE,
+    advice: withSteps(LOOK_AT_MESSAGE),
     reference: 'RFC 9989 §4.4.1',
   }),
   'dkim.key_without_sender': medium({

@@ -54,8 +54,9 @@ export const findings = defineFindings({
   'mta_sts.no_policy': low({
     title: 'MTA-STS record without a policy',
     detail: ({ url, reason }) => `${url}: ${reason}. Senders act as if there were neither record nor policy.`,
-    repair:
-      'Serve the policy at that URL with status 200, without a redirect, with a certificate of a public authority for the name of the host; or remove the record.',
+    repair: 'Serve the policy, or remove the record.',
+    advice: ({ url }) =>
+      `Serve the policy at ${url} with status 200, without a redirect, with a certificate of a public authority for the name of the host; or remove the record.`,
     reference: 'RFC 8461 §3.3',
   }),
   'mta_sts.policy_type': high({
