@@ -206,13 +206,14 @@ const uncommented: Step = (text) => {
   return address === undefined ? undefined : { value: address, taken: ['name'] }
 }
 
-/** The value of a line of a log: `level=info to=joe@example.org id=1`. */
+/** The value of a line of a log or of settings: `level=info to=joe@example.org id=1`, `mail = joe@example.org`. */
 const logged: Step = (text) => {
+  if (!/[\s;&].*=|=.*[\s;&]/s.test(text) || text.includes('://')) return undefined
   const address =
-    /^[^@]*(?:^|\s)(?:to|rcpt|recipient|e?mail|user|addr|address)=["<]?([^\s"<>,;@]+@[^\s"<>,;@]+)[^@]*$/i.exec(
+    /^[^@]*(?:^|[\s;,&])(?:to|rcpt|recipient|e?-?mail|user|addr|address)\s?=\s?["<]?([^\s"<>,;&@]+@[^\s"<>,;&@]+)[^@]*$/i.exec(
       text,
     )?.[1]
-  return address === undefined || !/\s/.test(text) ? undefined : { value: address, taken: ['text'] }
+  return address === undefined ? undefined : { value: address, taken: ['text'] }
 }
 
 /** Numbers and bullets of a list: `1. joe@example.org`, `- joe@example.org`. */
@@ -229,30 +230,10 @@ const behindName: Step = (text) => {
   return address === undefined ? undefined : { value: address, taken: ['name'] }
 }
 
-/** `Joe Doe   joe@example.org   Ulm`: columns that blanks part. */
-const amongBlanks: Step = (text) => {
-  const [address, ...others] = text.split(/\s{2,}/, 100).filter((part) => part.includes('@'))
-  return address === undefined || address === text || others.length > 0
-    ? undefined
-    : { value: address, taken: ['text'] }
-}
-
 /** `E-Mail: joe@example.org`, `To: …`: no local part has a colon. */
 const unlabeled: Step = (text) => {
   const rest = /^(?:[\p{L}][\p{L} .-]{0,30})[:：]\s*(?!\/\/)(?=\S*@)/u.exec(text)?.[0]
   return rest === undefined ? undefined : { value: text.slice(rest.length), taken: ['label'] }
-}
-
-/**
- * Other cells beside an address that delimiters part: no address has a semicolon, a bar or a tab, nor a comma behind
- * which there is a blank, and no domain has a colon.
- */
-const alone: Step = (text) => {
-  const address =
-    /^(?:[^@]*(?:[;|\t]|,\s)\s*)?([^\s,;|@<>"]+@[^\s,;:|@<>"]+)\s*(?:[,;:|\t]\s*[^@\s,;|][^@]*|[|\t\s]*)$/.exec(
-      text,
-    )?.[1]
-  return address === undefined || address === text ? undefined : { value: address, taken: ['text'] }
 }
 
 /** The begin of a line of a chat: `[26.11.26, 10:02:11] Joe: …`, `26/11/2026, 10:02 - Joe: …`. */
@@ -282,6 +263,23 @@ const withoutWords: Step = (text) => {
 }
 const AT_WORD = /\b(?:at|a)\b|[＠﹫]/i
 
+/**
+ * The one address of a text whose other words are not part of it: words behind it, a separator or blanks in front, its
+ * own line. Behind a single blank the words in front may be part of it: a `+` of a URL that was read as a blank.
+ */
+const only: Step = (text) => {
+  if (text.includes('://') || text.split('@').length !== 2) return undefined
+  const line = text.split(/[\r\n]+/).find((one) => one.includes('@'))!
+  if (line !== text) return /[,;|\t]/.test(line) ? undefined : { value: line, taken: ['text'] }
+  const [, before = '', address, behind = ''] = ONLY.exec(text) ?? []
+  const isApart = before === '' || /(?:[;:=|>)\]}"']\s*|,\s+|\t|\s{2,})$/.test(before)
+  // A domain that a blank broke.
+  const isBroken = /^ (?:[a-z]{1,3}$|[\w-]*\.\w)/i.test(behind)
+  if (address === undefined || before + behind === '' || !isApart || isBroken) return undefined
+  return { value: address, taken: ['text'] }
+}
+const ONLY = /^([^@]*?)([^\s,;:="'<>()[\]{}|@]+@[^\s,;:="'<>()[\]{}|@]+)([\s,;:"'<>()[\]{}|].*)?$/
+
 const ADDRESS_STEPS: readonly Step[] = [
   withoutFormula,
   withoutEntities,
@@ -296,10 +294,9 @@ const ADDRESS_STEPS: readonly Step[] = [
   uncommented,
   unlabeled,
   behindName,
-  amongBlanks,
-  alone,
   unpaired,
   unpunctuated,
+  only,
 ]
 
 const isAscii = (text: string): boolean => /^[ -~]*$/.test(text)

@@ -124,6 +124,14 @@ describe('CSV', () => {
       'n;name;email\n1;"Ann;ann@a.example\n2;Bob;bob@a.example\n3;"Cy";cy@a.example\n',
       ['2 ann@a.example', '3 bob@a.example', '4 cy@a.example'],
     ],
+    ['columns of who sent it', 'Von;An\nboss@b.example;a@a.example', ['2 a@a.example']],
+    ['a column of who looks after it', 'Agent,Requester\nboss@b.example,a@a.example', ['2 a@a.example']],
+    [
+      'rows that begin with a delimiter',
+      'Name;Mail\n;Ann;a@a.example\n;Bob;b@a.example',
+      ['2 a@a.example', '3 b@a.example'],
+    ],
+    ['a cell of several lines', 'Contact\n"Ann Ode\na@a.example\n+49 1"', ['2 a@a.example']],
     ['sep= of another delimiter', 'sep=;\nName,Mail\nAnn,ann@a.example', ['3 ann@a.example']],
     [
       'brackets, remarks, other separators',

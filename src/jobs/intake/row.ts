@@ -30,7 +30,7 @@ const NAMES: Readonly<Record<Kind, readonly string[]>> = {
       'userprincipalname',
       'recipientaddress',
     ],
-    ...['recipientemail', 'recipient', 'to', 'username', 'login'],
+    ...['recipientemail', 'recipient', 'to', 'an', 'username', 'login'],
   ],
   check: ['domain', 'domainname', 'host', 'hostname', 'website', 'site', 'url'],
   blacklist: ['ip', 'ipaddress', 'address', 'addr', 'host'],
@@ -41,7 +41,8 @@ const WORDS: Readonly<Record<Kind, readonly string[]>> = {
   blacklist: ['ip'],
 }
 /** Names of columns whose addresses are not those of the record itself. */
-const OF_OTHERS = /owner|sender|from|alternat|additional|recover|second|manager|createdby|absender|besitzer/
+const OF_OTHERS =
+  /owner|sender|from|alternat|additional|recover|second|manager|createdby|absender|besitzer|^von$|^de$|agent|betreu|replyto|assigned|author|^cc$/
 /** Maximum number of records before the header: a title, a date, empty lines. */
 const MAX_TITLES = 20
 
@@ -222,6 +223,8 @@ function ownChoice(
   const most = Math.max(0, ...hits)
   const own = hits.findIndex((count, i) => count === most && !OF_OTHERS.test(normalize(header?.[i] ?? '')))
   const best = own >= 0 ? own : hits.indexOf(most)
+  // Beyond the header: rows begin with a delimiter, and are evened out.
+  if (named >= 0 && header && best >= header.length) return named
   if (best >= 0 && most > 0) return best
   throw listError('no_column', { kind }, { parameter: 'column' })
 }
