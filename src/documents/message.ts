@@ -120,8 +120,11 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
   const { headers, from } = answer
   const told = answer.findings.filter(({ severity }) => severity !== 'info')
   const notes = answer.findings.filter(({ severity }) => severity === 'info')
-  const date: Line = headers.date === undefined ? [] : [', ', { time: headers.date }]
-  const author = from.address ?? 'nobody'
+  const date: Line = headers.date === undefined ? [] : [{ time: headers.date }]
+  const isPart = answer.input.kind === 'header_only' && from.address === null
+  const nameless = isPart ? 'A part of a header' : 'Message without an author'
+  const author = from.address === null ? [] : [`From ${from.address}${date.length > 0 ? ', ' : ''}`]
+  const sent: Line = [...author, ...date]
   const isReport = headers.attachments.some(({ name, type }) => REPORT_FILE.test(name) || REPORT_TYPE.test(type))
   // The summary tells the first thing to repair, and the step of a plan with it. A long one stands below alone.
   const { repair } = told.find(({ follows }) => follows === undefined) ?? {}
@@ -130,16 +133,22 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
   return {
     title: `Message${from.domain === null ? '' : ` from ${from.domain}`}`,
     blocks: blocksOf([
-      conclude(headers.subject ?? `Message from ${author}`, mark, badge, answer.summary, [
-        [`From ${author}`, ...date],
-        ...answer.input.notes.map(sentence),
-        ...(isReport ? [REPORT] : []),
-        ...(step === undefined ? [] : [[{ strong: 'What to do: ' }, step]]),
-      ]),
+      conclude(
+        headers.subject ?? (from.address === null ? nameless : `Message from ${from.address}`),
+        mark,
+        badge,
+        answer.summary,
+        [
+          ...(sent.length > 0 ? [sent] : []),
+          ...answer.input.notes.map(sentence),
+          ...(isReport ? [REPORT] : []),
+          ...(step === undefined ? [] : [[{ strong: 'What to do: ' }, step]]),
+        ],
+      ),
       told.length > 0 && [heading(2, 'What to repair', 'findings'), told.map((one) => findingBlock(one, { level: 3 }))],
       heading(2, 'Authentication', 'authentication'),
       alignmentTree(answer),
-      signaturesTable(answer) ?? text('The message has no DKIM signature.'),
+      signaturesTable(answer) ?? (!isPart && text('The message has no DKIM signature.')),
       heading(2, 'The way it went', 'path'),
       pathParts(answer),
       claimParts(answer),

@@ -104,7 +104,9 @@ function judgeSpf(
   }
   // Without the message as it was nobody knows whether a signature passes, as it does for mail that was forwarded.
   if (result === 'temperror' || dmarc.result === 'unknown') return []
-  if (result === 'none' && (envelope.mailFrom ?? '') === '') {
+  // Nobody knows the sender, so it may have a record.
+  if (result === 'none' && envelope.mailFrom === undefined) return []
+  if (result === 'none' && envelope.mailFrom === '') {
     const repair = `Publish "v=spf1 a -all" at ${domain}: this name (HELO) stands for the sender of mail that names none, such as bounces.`
     const unnamed = found('message.spf_failed', { address, domain, result })
     return [{ ...unnamed, ...(dmarc.result === 'pass' && { severity: 'low' as const }), repair }]

@@ -55,7 +55,10 @@ ${receiverForm(visit, result, octets, given)}${rendered(htmlBlocks(document.bloc
 
 /** The domains or the host that a message or a bounce is about, each with the way to its page. */
 function subjectLinks(answer: MessageResult): Html | undefined {
-  const subjects = 'bounce' in answer ? subjectsOfBounce(answer.bounce) : [answer.from.domain ?? '']
+  const subjects =
+    'bounce' in answer
+      ? subjectsOfBounce(answer.bounce)
+      : [answer.from.domain ?? answer.dkim[0]?.domain ?? answer.spf.domain ?? '']
   const paths = new Map<string, string>(
     subjects.flatMap((one): [string, string][] => {
       const [address, domain] = [parseIp(one), parseDomain(one)]

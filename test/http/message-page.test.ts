@@ -106,3 +106,11 @@ x
   expect(lines).toMatch(/What to do: <\/strong>Let the sending server sign/)
   expect(lines).toMatch(/carries a DMARC or TLS report/)
 })
+
+it('calls a part of a header what it is, and leads to the domain that it names', async () => {
+  const text = 'DKIM-Signature: v=1; a=rsa-sha256; d=signer-co.com; s=s1; h=from;\r\n\tbh=AAAA; b=AAAA\r\n'
+  const shown = await sent({ text })
+  expect(shown).toContain('<h1>A part of a header</h1>')
+  expect(shown).not.toContain('nobody')
+  expect(shown).toContain('>Check signer-co.com</a>')
+})
