@@ -437,6 +437,19 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ],
     ['source_blocked', '550 5.7.1 [HM08] Message rejected due to local policy: bad sender IP reputation'],
   ],
+  'addresses that are wrong, in large languages': [
+    ['sender_refused', 'mail 550 5.7.1 probe.example not authorized by SPF'],
+    ['no_mail_host', '521 5.3.2 example.org does not accept mail'],
+    ['mailbox_not_found', '550 Ungültige Empfängeradresse'],
+    ['mailbox_not_found', '550 Adresse de destination incorrecte'],
+    ['mailbox_not_found', '550 Nieprawidłowy adres odbiorcy'],
+    ['mailbox_not_found', '550 Неверный адрес получателя'],
+    ['mailbox_not_found', '550 Ongeldig e-mailadres'],
+    ['mailbox_not_found', '550 잘못된 주소입니다'],
+    ['mailbox_not_found', '550 Geçersiz alıcı adresi'],
+    ['mailbox_not_found', '550 Neplatná adresa příjemce'],
+    ['mailbox_not_found', '550 Ogiltig mottagaradress'],
+  ],
 }
 
 const US = { sender: 'verify-1@probe.example', helo: 'probe.example', source: '192.0.2.1' }

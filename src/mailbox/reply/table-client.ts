@@ -113,7 +113,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:not (?:found|exist)|no such|unknown|fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid|(?:reject|refus|block|den(?:y|i))\w{0,3} (?:due to|because of|by))\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bunauthenticated\b|\bauthenticated\W{1,3}(?:spf|dkim|dmarc)\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
+    /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:not (?:found|exist)|no such|unknown|fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid|(?:reject|refus|block|den(?:y|i))\w{0,3} (?:due to|because of|by))\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bnot (?:authori[sz]ed|permitted|allowed|designated)\b.{0,40}\b(?:spf|dkim|dmarc)\b|\bunauthenticated\b|\bauthenticated\W{1,3}(?:spf|dkim|dmarc)\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
     'Gmail',
     "550-5.7.26 Unauthenticated email from example.com is not accepted due to domain's DMARC policy.",
     'unauthenticated',

@@ -26,7 +26,7 @@ type Words = {
 const LANGUAGES: Readonly<Record<string, Words>> = {
   French: {
     box: 'adresse|destinataire|utilisateur|compte|boite',
-    absent: "inconnue?|n'existe|n existe|invalide|introuvable|inexistante?|non trouve",
+    absent: "incorrecte?|erronee?|inconnue?|n'existe|n existe|invalide|introuvable|inexistante?|non trouve",
     no: "aucune?|n'existe (?:pas|aucun\\w?)(?: d'| de)?",
     full: 'pleine|saturee|remplie|insuffisant',
     off: 'desactiv|suspendu|bloque|verrouill|inactif|inactive|ferme|resili|clotur|en sommeil',
@@ -39,7 +39,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     box: 'empfaenger\\w{0,9}|empfanger\\w{0,9}|benutzer\\w{0,5}|nutzer|adressat|e-?mail-?adresse|adresse|konto|postfach|mailbox',
     absent:
       'unbekannt|nicht (?:hier )?beheimatet|existiert (?:hier )?nicht|nicht (?:gefunden|bekannt|vorhanden|gultig|existent|eingerichtet)|ungultig|nicht \\(?mehr\\)? (?:verfue?gbar|vergeben|aktuell|vorhanden|bekannt|gultig)|nicht i[mn] .{0,24}(?:verzeichnis|adressbuch)|kennen wir nicht|gibt es (?:\\w{1,8} ){0,2}nicht',
-    no: 'unbekannte\\w?|keine?n?(?: solche\\w?)?',
+    no: 'ungultige\\w?|falsche\\w?|fehlerhafte\\w?|unbekannte\\w?|keine?n?(?: solche\\w?)?',
     full: 'voll|uberfullt|ausgelastet|uberschritten|erschopft|aufgebraucht|belegt',
     space: 'speicher\\w{0,12}',
     off: 'gesperrt|deaktiviert|inaktiv|gekundigt|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv|ruht\\b',
@@ -51,7 +51,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   Spanish: {
     box: 'usuario|destinatario|cuenta|buzon|direccion|casilla|correo',
     absent:
-      'no existe|desconocid|no encontrad|no esta (?:dad[oa] de alta|registrad)|no se encuentra|inexistente|no (?:es )?valid|invalid',
+      'incorrect|erroneo|no existe|desconocid|no encontrad|no esta (?:dad[oa] de alta|registrad)|no se encuentra|inexistente|no (?:es )?valid|invalid',
     no: 'no (?:existe|conocemos)(?: a)? ?(?:el |la |al |ese |esa |tal )?|(?:no hay )?ningun[ao]?',
     full: 'llen[oa]\\b|excedid|superad|agotad|sin espacio',
     off: 'deshabilitad|desactivad|suspendid|expirad|caducad|vencid|inactiv|bloquead|cancelad|dad[oa] de baja|cerrad',
@@ -75,7 +75,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   Portuguese: {
     box: 'usuario|utilizador|destinatario|conta|caixa|endereco|mailbox|e-?mail',
     absent:
-      'nao existe|desconhecid|inexistente|nao (?:esta )?(?:cadastrad|registrad)|nao encontrad|nao foi encontrad|nao localizad|invalid',
+      'incorret|nao existe|desconhecid|inexistente|nao (?:esta )?(?:cadastrad|registrad)|nao encontrad|nao foi encontrad|nao localizad|invalid',
     no: 'nao existe (?:o |a |esse |essa )?|nenhuma?',
     full: 'chei[oa]\\b|lotad[oa]|excedeu\\b.{0,30}\\b(?:espaco|limite)',
     off: 'desativad|desabilitad|suspens|inativ|bloquead|cancelad|encerrad',
@@ -87,7 +87,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   Dutch: {
     box: 'gebruiker|(?:e-?mail)?adres|ontvanger|postbus|postvak|mailbox|account|geadresseerde',
     absent: 'onbekend|bestaat niet|niet gevonden|ongeldig',
-    no: 'onbekende?',
+    no: 'ongeldige?|onjuiste?|onbekende?',
     full: 'vol\\b',
     off: 'geblokkeerd|gedeactiveerd|uitgeschakeld|opgeheven|gesloten|opgezegd',
     gone: 'verwijderd|gewist',
@@ -97,7 +97,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   Polish: {
     box: 'u[zż]ytkownik\\w{0,2}|adres\\w{0,3}|skrzynk\\w|konto|konta|odbiorc\\w',
     absent: 'nie istnieje|nie wystepuje|nie figuruje|nieznan|nie znaleziono|nieprawid[lł]ow',
-    no: 'nieznan\\w{1,2}|nie ma takie\\w{1,2}',
+    no: 'nieprawid[lł]ow\\w{1,2}|b[lł][eę]dn\\w{1,2}|nieznan\\w{1,2}|nie ma takie\\w{1,2}',
     full: 'pe[lł]n|przepe[lł]nion',
     off: 'zablokowan|nieaktywn|wy[lł][aą]czon|zawieszon',
     gone: 'usuni[eę]t|skasowan|zlikwidowan',
@@ -105,9 +105,9 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     nobody: 'nie (?:znamy|ma) (?:nikogo|takiej osoby)|nikt (?:taki|o ty[mc]|o taki)|nie pracuje|juz u nas nie',
   },
   'Czech, Slovak': {
-    box: 'uzivatel\\w{0,2}|schrank\\w|adresat|prijemc\\w|pouzivatel|ucet|konto',
-    absent: 'neexistuj|neznam|nenalezen|nenajden',
-    no: 'neexistujici|neznam\\w{1,2}',
+    box: 'uzivatel\\w{0,2}|schrank\\w|adresat|(?:e-?mailov\\w )?adres\\w|prijemc\\w|pouzivatel|ucet|konto',
+    absent: 'neplatn|neexistuj|neznam|nenalezen|nenajden',
+    no: 'neplatn\\w{1,2}|neexistujici|neznam\\w{1,2}',
     full: 'pln[ae]\\b|preplnen',
     off: 'zablokovan|deaktivovan|zrusen|neaktivn|pozastaven',
     gone: 'smazan|odstranen|vymazan',
@@ -117,6 +117,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   Turkish: {
     box: 'kullan[ıi]c[ıi]|adres|hesa(?:p|b)\\S{0,4}|al[ıi]c[ıi]|posta kutusu',
     absent: 'bulunamad|yok|bilinmiyor|mevcut degil|gecersiz',
+    no: 'gecersiz',
     full: 'dolu|dolmus|doldu|as[ıi]ld',
     space: 'kota',
     off: 'devre d[ıi]s[ıi]|ask[ıi]ya al[ıi]n|kapat[ıi]l|kilitl|engellen',
@@ -125,10 +126,10 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     nobody: 'boyle biri|bu isimde|burada cal[ıi]sm[ıi]yor|art[ıi]k cal[ıi]sm[ıi]yor',
   },
   'Swedish, Danish, Norwegian, Finnish': {
-    box: 'anvandar\\w{0,3}|mottagare\\w{0,2}|adressen|brevlad\\S{0,3}|postkass\\S{0,3}|kontot?|bruger\\w{0,3}|bruker\\w{0,3}|modtager\\w{0,3}|mottaker\\w{0,3}|kayttaja\\w{0,2}|vastaanottaja\\w{0,2}',
+    box: 'anvandar\\w{0,3}|mottagar\\w{1,8}|(?:e-?post)?adress(?:en)?|brevlad\\S{0,3}|postkass\\S{0,3}|kontot?|bruger\\w{0,3}|bruker\\w{0,3}|modtager\\w{0,3}|mottaker\\w{0,3}|kayttaja\\w{0,2}|vastaanottaja\\w{0,2}',
     absent:
-      'okand|finns inte|finns ej|hittades inte|ukendt|ukjent|findes ikke|finnes ikke|eksisterer ikke|tuntematon|ei ole|ei loydy',
-    no: 'okand|ukendt|ukjent',
+      'ogiltig|ugyldig|virheelli|okand|finns inte|finns ej|hittades inte|ukendt|ukjent|findes ikke|finnes ikke|eksisterer ikke|tuntematon|ei ole|ei loydy',
+    no: 'ogiltig\\w?|ugyldig\\w?|virheelli\\w{2,4}|okand|ukendt|ukjent',
     full: 'full\\b|fuld\\b',
     off: 'sparra[td]|avstang[td]|inaktivera|deaktiver|sperret|spærret|lukket|stengt|stang[td]',
     gone: 'rader|bort ?tag|slettet|fjernet|poistettu',
@@ -150,7 +151,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     box: 'пользовател|адрес|ящик|получател|аккаунт|уч[её]тн|користувач|скриньк|одержувач|отримувач|обліков|потребител|пощенск|корисник|прималац',
     absent:
       'не существует|не найден|не зарегистрирован|неизвест|отсутству|недейств|не сущ|не існу|не знайдено|невідом|відсутн|не съществува|непознат|не е намерен|не посто[иј]',
-    no: 'нет(?: такого)?|так(?:ого|ой)|неизвестн\\S{2,3}',
+    no: 'неверн\\S{2,3}|неправильн\\S{2,3}|несуществующ\\S{2,3}|недействительн\\S{2,3}|некорректн\\S{2,3}|невірн\\S{1,3}|невалид\\S{1,3}|нет(?: такого)?|так(?:ого|ой)|неизвестн\\S{2,3}',
     full: 'переполнен|заполнен|полон|переповнен|превышен|исчерпан',
     off: 'заблокирован|отключ[её]н|неактив|приостановлен|деактивирован|заблокован|вимкнен|деактивован|закрыт',
     gone: 'удал[её]н|видален|изтрит|обрисан|ликвидирован',
@@ -182,8 +183,8 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   },
   Korean: {
     box: '사용자|수신자|메일함|계정|주소|받는 ?사람|수신인',
-    absent: '없습니다|존재하지|찾을 수 없|없음|없는',
-    no: '존재하지 않는',
+    absent: '잘못|유효하지|없습니다|존재하지|찾을 수 없|없음|없는',
+    no: '잘못된|유효하지 않은|존재하지 않는',
     full: '가득|초과',
     off: '정지|중지|비활성|해지|휴면|잠겨|잠김|중단',
     gone: '삭제',
@@ -204,7 +205,8 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
   },
   'Vietnamese, Indonesian': {
     box: 'nguoi dung|nguoi nhan|[dđ]ia chi|hop thu|hộp thư|tai khoan|pengguna|penerima|alamat|akun|kotak (?:surat|masuk)',
-    absent: 'khong (?:ton tai|tim thay|hop le|co)|tidak (?:ditemukan|ada|dikenal|terdaftar|wujud|sah)',
+    absent:
+      'tidak valid|salah|khong (?:ton tai|tim thay|hop le|co)|tidak (?:ditemukan|ada|dikenal|terdaftar|wujud|sah)',
     no: 'khong (?:ton tai|tim thay)',
     full: 'đay|day\\b|penuh',
     off: 'bi khoa|vo hieu|ngung hoat|dinonaktifkan|ditangguhkan|diblokir|tidak aktif',
@@ -226,7 +228,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     box: 'felhasznalo|cimzett|postafiok|fiok|e-?mail ?cim|utilizator\\w{0,3}|destinatar\\w{0,3}|adresa|cont\\w{0,2}|casuta|korisni[ck]\\w?|primatelj|primalac|racun|uporabnik|prejemnik|naslov|kasutaja|lietotaj\\w|vartotoj\\w{1,2}|saaja|adresats',
     absent:
       'nem letezik|ismeretlen|nem talalhato|ervenytelen|nu exista|necunoscut|inexistent|nu a fost gasit|invalida|ne postoji|nepoznat|ne obstaja|neznan|nije prona|ei ole olemas|puudub|neeksiste|nerasta|neegzistuoja|tundmatu|nezinam|nezinom',
-    no: 'ismeretlen|nincs ilyen',
+    no: 'ervenytelen|nevazec\\w{1,3}|neveljav\\w{1,3}|ismeretlen|nincs ilyen',
     full: 'megtelt|tele\\b|plin[ae]?\\b|pun\\b',
     off: 'letiltva|felfuggesztve|inaktiv|zarolva|dezactivat|suspendat|blocat',
     gone: 'torol[vt]|stears|[oi]z?brisan|istrint|dzest|kustutat',

@@ -14,7 +14,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'no_mail_host',
-    /\b(?:host|server|domain|system)\b.{0,20}\b(?:does not|doesn't|will not|never|do not) (?:accept|receive)s? (?:any )?e?-?mails?\b(?! from)/,
+    /\b(?:host|server|domain|system|DOMAIN)\b.{0,20}\b(?:does not|doesn't|will not|never|do not) (?:accept|receive)s? (?:any )?e?-?mails?\b(?! from)/,
     'RFC 7504 §2',
     '550 Host does not accept mail',
   ),
