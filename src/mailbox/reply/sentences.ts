@@ -149,7 +149,7 @@ export const FAILED_RECIPIENTS =
   /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\b(?:unknown|invalid|failed|bad) (?:recipients?|rcpts?|users?) (?:count |rate )?limit\b|\btoo many (?:\w{1,12} ){0,2}(?:recipients|users|mailboxes|addresses) (?:that |which )?(?:do(?: not|n't) exist|are (?:unknown|invalid))|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
 /** The asked mailbox and what is said of it. */
 export const ASKED_UNKNOWN =
-  /ASKED(?:(?!US).){0,60}\b(?:no such (?:user|mailbox|recipient|account)|(?:user|recipient|mailbox) (?:is )?unknown)\b/
+  /ASKED(?:(?!US).){0,60}\b(?:no such (?:user|mailbox|recipient|account)|(?:user|recipient|mailbox) (?:is )?unknown)\b|ASKED\W{0,3}(?:(?:does not|doesn't) exist|(?:is |was )?(?:unknown|not (?:known|found)))\b/
 /** A refusal whose cause is said behind it. */
 export const REFUSED_BECAUSE = /\b(?:rejected|refused|denied|not accepted|not delivered)(?:: | because )/
 /** An explicit word about the mailbox, which stands behind a word about relaying, too. */

@@ -450,6 +450,23 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ['mailbox_not_found', '550 Neplatná adresa příjemce'],
     ['mailbox_not_found', '550 Ogiltig mottagaradress'],
   ],
+  'the subject decides, not the label in front': [
+    ['mailbox_disabled', '550 5.7.1 Mailbox suspended for spamming'],
+    ['mailbox_disabled', '550 account disabled due to spam'],
+    ['mailbox_disabled', '550 This account was suspended by the network administrator'],
+    ['mailbox_disabled', '550 user@example.org mailbox is disabled, contact your provider'],
+    ['mailbox_disabled', '554 The mailbox is closed; the server mx1 takes no more mail for it'],
+    ['mailbox_disabled', '550 mailbox inactive since the customer left our network'],
+    ['mailbox_not_found', '550 5.7.1 Spam protection: mailbox user@example.org does not exist'],
+    ['mailbox_not_found', '550 We did not find user@example.org among our users'],
+    ['mailbox_not_found', '550 User not found on this network'],
+    ['mailbox_not_found', '550 user unknown, connection from 192.0.2.1 closed'],
+    ['mailbox_not_found', '550 User unknown in relay recipients'],
+    ['mailbox_not_found', '550 5.1.1 No such user; reputation of 192.0.2.1 lowered'],
+    ['relay_denied', "553 sorry, example.org isn't in our list of domains"],
+    ['mailbox_full', '552 The mailbox is full of spam, user has no space'],
+    ['mailbox_full', '452 4.2.2 Mailbox full, sender will be notified'],
+  ],
 }
 
 const US = { sender: 'verify-1@probe.example', helo: 'probe.example', source: '192.0.2.1' }

@@ -278,7 +278,7 @@ const ENGLISH: Words = {
   box: `${BOX}(?: name| id|'s?)?`,
   absent:
     "unkn?own|undefined|unroute?able|unrecogni[sz]ed|unregistered|non-?exist[ae]nt|inexistent|incorrect|invalid|(?:not|can ?not|can't|couldn't|isn't|wasn't|never) (?:be |been |being |currently |yet |actually ){0,2}(?:an? |one |any )?(?:known|found|defined|located|identified|recogni[sz]ed|matched|assigned|registered|listed|valid|present|used|in use|provisioned|configured|created|hosted|set up|local|existing|resolved|available here|member|part|on (?:file|record|our|the|this|my)|in (?:our|the|this|my)|here|ours?\\b|of)|(?:not|n't|no longer|never|dos[ne]{1,2}'t) (?:currently |seem to |appear to |yet |actually )?exists?|no longer (?:available|here|with|at)|returned (?:nothing|no )|nowhere to be found",
-  no: 'not an? (?:local|valid|known|existing|registered|active|real)',
+  no: "not an? (?:local|valid|known|existing|registered|active|real)|(?:did not|didn't|can ?not|can't|could not|couldn't|unable to) (?:find|locate|match|recogni[sz]e|identify)(?: the| this| that| any| an?)?",
   full: 'full|stuffed|crammed|overfull|overflow\\w{0,3}|at 1\\d\\d ?%|(?:over|reached|hit|beyond|above) (?:its|the|his|her|their|a) (?:\\w{1,12} ){0,2}(?:limit|size|capacity|allowance|maximum|storage)|(?:no|not|out of|without|lacks?|lack of|insufficient) (?:free |more |any |remaining |available |disk |enough |storage ){0,2}(?:disk ?)?(?:space|room|storage)|(?:size|space|storage|capacity|disk|allotment)\\b.{0,30}\\b(?:limit|exceed\\w{0,3}|reached|exhausted|insufficient|not enough|used up)|(?:cannot|can.t|unable to) (?:hold|store|take) (?:any )?more',
   space: 'storage|disk|letter ?box|post ?box|mail ?folder|mail ?file|mail ?dir|mail ?store|mail ?drop',
   off: 'disabled|suspended|de-?activated|inactive|frozen|terminated|discontinued|locked out|retired(?! from)|dormant|archived|abandoned|on (?:hold|ice)|asleep|to sleep|mothballed|(?:turned|switched|shut) (?:off|down)|withdrawn|revoked|cancel\\w{1,3}|(?<=\\b(?:is|was|been|has|status|now|permanently|account|mail ?box|user|address|recipient|in-?box) )(?:closed|expired|locked|hang ?up)|out of (?:service|use)|not (?:yet )?(?:be |being |been )?(?:active|activated|enabled|in (?:service|operation)|served|read|monitored)|no longer (?:be |being )?(?:active|enabled|in (?:service|use|operation)|served|read|monitored|operated|supported|used|open|valid|accept\\w{0,3}|receiv\\w{0,3})',
@@ -338,13 +338,11 @@ export const NOT_FOUND_ABROAD = row(
 
 /** Words of what a server may say about us, so that a state in the same sentence may be ours. */
 const OF_US =
-  'your (?:ip|server|host|mta|network|isp)|you (?:are(?! (?:writing|trying))|have|must|need)|clients?|connect(?:ed|ing|ions?)|senders?|sending (?:host|server|ip|mta)|relay(?! recipient)\\w*|ip|rdns|helo|ehlo|host ?names?|reputation|spam\\w*|networks?|(?<!without )log ?in|passwords?|authenticat\\w*|isp'
+  'your (?:ip|server|host|mta|network|isp)|you (?:are(?! (?:writing|trying))|have|must|need)|clients?|connect(?:ed|ing|ions?)|senders?|sending (?:host|server|ip|mta)|relay(?! recipient)\\w*|ip|rdns|helo|ehlo|host ?names?|reputation|spammers?|your network|(?<!without )log ?in|passwords?|authenticat\\w*|isp'
 const english = (reason: Reason, write: Write, codes: ReplyRow['codes'], reply: string): ReplyRow => {
   const pattern = new RegExp(`^(?!.{0,4096}\\b(?:${OF_US})\\b).{0,4096}(?:${inAll(write, [ENGLISH]).source})`, 'u')
   return rows('recipient', codes)(reason, pattern, 'any host, in other words', reply)
 }
 export const FULL_IN_ENGLISH = english('mailbox_full', full, 'any', '522 5.2.2 mailbox over its limit, try later')
 export const DISABLED_IN_ENGLISH = english('mailbox_disabled', disabled, '5xx', '550 Address is retired')
-export const IN_ENGLISH: readonly ReplyRow[] = [
-  english('mailbox_not_found', notFound, '5xx', '550 Mailbox name jo is not on file'),
-]
+export const NOT_FOUND_IN_ENGLISH = english('mailbox_not_found', notFound, '5xx', '550 Mailbox name jo is not on file')

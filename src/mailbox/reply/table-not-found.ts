@@ -1,4 +1,5 @@
 import { BOX, type ReplyRow, rows } from './row.ts'
+import { NOT_FOUND_IN_ENGLISH } from './table-languages.ts'
 
 const gone = rows('recipient', '5xx')
 /**
@@ -33,6 +34,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
     'Exim, Yandex, Qmail, docomo',
     '550 5.7.1 No such user!',
   ),
+  NOT_FOUND_IN_ENGLISH,
   gone(
     // Hedged, or as the result of asking another server: the recipient is refused.
     'mailbox_not_found',
@@ -124,7 +126,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\brcpthosts\b|\bnon-?local (?:recipient|e-?mail|address|user)|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|DOMAIN is not (?:one of|among|an?)? ?(?:our|my|the|local|hosted|known|domain (?:that )?(?:we|i))\b|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
+    /\brcpthosts\b|\bnon-?local (?:recipient|e-?mail|address|user)|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|DOMAIN (?:is not|isn't|not) (?:in |on |one of |among |an? )?(?:our|my|the|served|handled|local|hosted|known|domain (?:that )?(?:we|i))\b|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
     'Qmail',
     "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
   ),

@@ -1,6 +1,6 @@
 import type { ReplyRow } from './row.ts'
 import { ABOUT_US } from './table-client.ts'
-import { IN_ENGLISH, NOT_FOUND_ABROAD } from './table-languages.ts'
+import { NOT_FOUND_ABROAD } from './table-languages.ts'
 import { AT_THE_MAILBOX, CLOSED_TO_OUTSIDERS } from './table-mailbox.ts'
 import { NOT_FOUND } from './table-not-found.ts'
 import { ABOUT_SOURCE } from './table-source.ts'
@@ -13,5 +13,4 @@ export const REPLIES: readonly ReplyRow[] = [
   ...ABOUT_SOURCE,
   ...NOT_FOUND,
   NOT_FOUND_ABROAD,
-  ...IN_ENGLISH,
 ]
