@@ -105,8 +105,7 @@ testBounds([
     (n) => {
       const { on, count } = refusals()
       const pool = udpPool<Wait>(LOCAL, on, () => 0)
-      const one = wait()
-      for (let i = 0; i < n; i++) pool.ask(one)
+      for (let i = 0; i < n; i++) pool.ask(wait())
       const refused = count()
       pool.close()
       return refused === 0

@@ -97,7 +97,7 @@ class Connection<W extends Wait> {
     this.#socket.write(framed)
   }
 
-  forget(id: number): void {
+  forget({ id }: Wait): void {
     if (this.#inFlight.delete(id)) this.#idleSinceMs = this.#now()
   }
 
@@ -150,7 +150,7 @@ class Connection<W extends Wait> {
   }
 
   #release(wait: W): void {
-    this.forget(wait.id)
+    this.forget(wait)
     wait.holder = undefined
   }
 
