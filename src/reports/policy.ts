@@ -99,14 +99,14 @@ const isOfOrganization = (name: string, organization: string): boolean =>
 
 /** A sender whose own mail would be lost by more than this share stops a step up of the policy. */
 const TOLERATED = 0.005
-/** An unknown sender that was seen on so many days is named before a step up. */
+/** An unknown sender that was seen on so many days is named before a step up, unless it is known to be the domain's. */
 const STEADY_DAYS = 4
 
 /** What stands against a step up of the policy, and what is to be known about it. */
 type StepUp = {
   /** Senders of the domain that would lose more than 0.5 % of their own mail: the step is not offered. */
   readonly blockers: readonly Affected[]
-  /** Unknown senders that were seen on 4 days or more. */
+  /** Unknown senders that were seen on 4 days or more, and may be strangers. */
   readonly unknown: readonly Affected[]
 }
 
@@ -115,5 +115,7 @@ export const stepUpOf = ({ affected }: Pick<PolicyOutcome, 'affected'>): StepUp 
     ({ verdict, sender, messages }) =>
       (verdict === 'authorized' || verdict === 'needs_setup') && messages > sender.messages * TOLERATED,
   ),
-  unknown: affected.filter(({ verdict, sender }) => verdict === 'unknown' && sender.recentDays >= STEADY_DAYS),
+  unknown: affected.filter(
+    ({ verdict, sender }) => verdict === 'unknown' && !sender.related && sender.recentDays >= STEADY_DAYS,
+  ),
 })

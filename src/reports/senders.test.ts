@@ -605,6 +605,22 @@ describe('a policy', async () => {
     const { blockers } = stepUpOf(policyOutcome(senders, 'reject', tried))
     expect(blockers.map(({ sender, messages }) => [sender.name, messages])).toEqual([['Mailchimp', 40]])
   })
+  it('a step up asks whether strangers are the domain, and not whether its own mail host is', async () => {
+    const few = { messages: 6, known_messages: 6, recent_days: 0b1111 }
+    const seen = await found(
+      [
+        { ...few, address: '192.0.2.1' },
+        { ...few, address: '198.51.100.1' },
+      ],
+      {
+        mailHostOf: (address) => (address === '192.0.2.1' ? 'mx.example.org' : undefined),
+      },
+    )
+    const outcome = policyOutcome(seen, 'reject', tried)
+    expect(outcome.affected).toHaveLength(2)
+    const { unknown } = stepUpOf(outcome)
+    expect(unknown.map(({ sender }) => sender.name)).toEqual([expect.stringContaining('unknown senders')])
+  })
 })
 
 it('others get their turn while many sources are judged, and while a policy is tried on them', async () => {

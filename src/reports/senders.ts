@@ -37,6 +37,8 @@ export type Sender = {
   /** Days of the last 28 of the period on which it was seen. */
   readonly recentDays: number
   readonly provider?: Provider
+  /** Known to be the domain's own, or of a provider with which it is set up. */
+  readonly related: boolean
   readonly sources: readonly SourceSum[]
 }
 
@@ -303,7 +305,7 @@ function senderOf(group: Group, facts: SenderFacts): Sender {
     dkimDomains: mostUsed(group.dkimDomains),
     selectors: mostUsed(group.selectors),
     envelopeDomains: mostUsed(group.envelopeDomains),
-    ...{ firstSeen, lastSeen, recentDays, sources: group.sources },
+    ...{ firstSeen, lastSeen, recentDays, related: home.related, sources: group.sources },
     ...(home.provider && { provider: home.provider }),
     ...(to_do !== undefined && { to_do }),
   }
