@@ -141,6 +141,8 @@ function nextFix(steps: Steps, key: CheckKey, least: 'low' | 'medium', turn: str
   if (key === 'mx' && steps.start.context.role === 'no_mail') return undefined
   for (const one of proposals(steps, key, steps.now)) {
     if (key === 'spf' && steps.start.context.role === 'no_mail' && turn !== 'optional') continue
+    // Aliases of selectors are one step, of which the provider has a part.
+    if (key === 'dkim' && one.fix.rtype === 'CNAME') continue
     if (rankOf(one) >= RANK[least] && steps.isFirstTry([one.finding.id, one.fix, turn])) return one
   }
   return undefined

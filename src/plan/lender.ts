@@ -1,6 +1,6 @@
 import type { Domain } from '../names/domain.ts'
 import { registrableDomain } from '../names/suffix.ts'
-import type { RecordType } from '../net/dns/resolver.ts'
+import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 
 const TYPES: readonly RecordType[] = ['A', 'MX', 'TXT']
@@ -33,10 +33,14 @@ export async function lenderOf(
   const other = await resolve(madeUp, 'A', signal)
   if (alias) return other.cname[0] === target ? { ...alias, wildcard } : alias
   if (other.kind === 'nxdomain') return undefined
-  // One after another: which queries are still sent must not depend on the order of answers.
-  for (const type of TYPES) {
-    const own = await resolve(domain, type, signal)
-    if (shown(own) !== shown(await resolve(madeUp, type, signal))) return undefined
+  // Asked at once, and read one after another: one without an answer counts only where those before it are equal.
+  const pairs = TYPES.map((type) => [domain, madeUp].map((name) => settled(resolve(name, type, signal))))
+  for (const pair of pairs) {
+    const [own, others] = (await Promise.all(pair)).map((answer) => {
+      if (answer instanceof DnsError) throw answer
+      return shown(answer)
+    })
+    if (own !== others) return undefined
   }
   return { kind: 'wildcard', name: wildcard, wildcard }
 }

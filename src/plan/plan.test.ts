@@ -460,6 +460,20 @@ it.each<[string, LabZone, string, RegExp]>([
   expect(plan.left.find(({ finding }) => finding === id)?.why).toMatch(words)
 })
 
+it('publishes the aliases of selectors in one step', async () => {
+  const written = (selector: string) => [
+    `${selector}._domainkey.a.example`,
+    { TXT: [`${selector}-a-example._domainkey.t.onmicrosoft.com`] },
+  ]
+  const zone = { ...STARTED, ...Object.fromEntries([written('selector1'), written('selector2')]) } as LabZone
+  const { 'd._domainkey.a.example': _key, ...rest } = zone
+  const { plan } = await planned(rest)
+  const aliases = plan.steps.filter(({ records }) => records.some(({ type }) => type === 'CNAME'))
+  expect(aliases.map(({ title, records }) => [title, records.length])).toEqual([
+    ['Publish the DKIM selectors as aliases', 4],
+  ])
+})
+
 it('stops after 40 changes where a zone makes it try more, and says what was not tried', async () => {
   const many = <T>(n: number, of: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => of(i))
   const keys = many(60, (i) => [`s${i}._domainkey.a.example`, { TXT: [`"v=DKIM1; ${KEY}"`] }] as const)
