@@ -342,6 +342,30 @@ Authentication-Results: mx17; spf=pass smtp.mail=joe@a.exa
     ...OK,
   },
   {
+    name: 'results by the first label of the name',
+    header: `Return-Path: <joe@a.example>
+Received: from MTA-07.post.example ([10.50.14.19]) by store-2.post.example with LMTP; Mon, 23 Nov 2026 09:00:05 +0000
+Received: from mail.a.example (mail.a.example [45.53.1.1])
+\tby mta-07.post.example (Postfix) with ESMTPS id 4; Mon, 23 Nov 2026 09:00:04 +0000
+Authentication-Results: MTA-07; dkim=pass header.d=a.example`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mta-07.post.example'],
+  },
+  {
+    name: 'Rackspace, which writes HELO behind the address',
+    header: `Return-Path: <joe@a.example>
+Received: from smtp31.gate.dfw1a ([172.31.255.6])
+\tby proxy4.mail.dfw1a.post.example with LMTPS id i; Mon, 23 Nov 2026 09:00:05 +0000
+Authentication-Results: smtp31.gate.dfw1a.post.example; iprev=pass policy.iprev="45.53.1.1"; spf=pass smtp.mailfrom="joe@a.example" smtp.helo="mail.a.example"
+Received: from [45.53.1.1] ([45.53.1.1:40000] helo=mail.a.example)
+\tby smtp31.gate.dfw1a.post.example (envelope-from <joe@a.example>)
+\t(ecelerity 4.2.38) with ESMTPS id j; Mon, 23 Nov 2026 09:00:04 +0000`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['smtp31.gate.dfw1a.post.example'],
+  },
+  {
     name: 'QQ, without results',
     header: `Received: from mail.a.example (unknown [45.53.1.1])
 \tby newxmmxszb7-1.qq.com (NewMX) with SMTP id 6A

@@ -88,8 +88,7 @@ export function readArrival(
   const claims = traceOf(fields, 'authentication-results')
     .slice(0, MAX_RESULTS)
     .map(({ place, field }) => ({ place, ...parseAuthenticationResults(fieldBody(field)) }))
-    // Microsoft 365 names no host: the field belongs to the host of the Received field above it.
-    .map((one) => (one.host === '' ? { ...one, host: hops.findLast((hop) => hop.place < one.place)?.by ?? '' } : one))
+    .map((one) => ({ ...one, host: wholeName(one, hops) }))
   const isReceiver = given?.hop ? undefined : receiverOf(receivedBy, claims, hops, fields)
   const found = isReceiver ? connectionOf(fields, hops, isReceiver, receivedBy.length > 0) : UNKNOWN
   const { until } = found
@@ -109,6 +108,19 @@ export function readArrival(
     results,
     receivers: given === undefined && (!border || receivedBy.length > 0) ? receiversIn(hops, border) : [],
   }
+}
+
+/**
+ * The name of the host that wrote results: Microsoft 365 names none, and the field belongs to the host of the Received
+ * field above it; others write the first label of their name.
+ */
+function wholeName(
+  { host, place }: { readonly host: string; readonly place: number },
+  hops: readonly PlacedHop[],
+): string {
+  if (host === '') return hops.findLast((hop) => hop.place < place)?.by ?? ''
+  if (host.includes('.') || hops.some(({ by }) => by === host)) return host
+  return hops.find(({ by }) => by.startsWith(`${host}.`))?.by ?? host
 }
 
 /** MDaemon writes the address of the client into a field of its own below its Received field. */
