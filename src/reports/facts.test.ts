@@ -69,3 +69,37 @@ it.each([
 ])('%s, which nothing else names, is by the published ranges of %s', async (address, name) =>
   expect((await told([{ address }], {})).names).toEqual([name]),
 )
+
+it('keys are asked for of the organization alone, and of signatures that verified', async () => {
+  const asked: string[] = []
+  const { resolve } = labDns(ZONE)
+  const signedBy = (dkim_domain: string, dkim_selector: string, dkim_result = 'pass') =>
+    labSource({ dkim_domain, dkim_selector, dkim_result })
+  const cache = { maxEntries: 100, now: () => 0 }
+  await askFacts(
+    {
+      resolve: ((name, ...more) => {
+        if (name.includes('._domainkey.')) asked.push(name)
+        return resolve(name, ...more)
+      }) as typeof resolve,
+      signal: AbortSignal.timeout(5_000),
+    },
+    domain('example.org'),
+    {
+      sources: [
+        signedBy('example.org', 's1'),
+        signedBy('mail.example.org', 's2'),
+        signedBy('sendgrid.net', 's3'),
+        signedBy('example.org', 's4', 'fail'),
+        signedBy('example.org', ''),
+      ],
+      words: [],
+    },
+    {
+      memory: { hosts: ttlCache(cache), ranges: ttlCache(cache), listed: ttlCache(cache) },
+      networkOf: async () => undefined,
+      listedOn: async () => undefined,
+    },
+  )
+  expect(asked.toSorted()).toEqual(['s1._domainkey.example.org', 's2._domainkey.mail.example.org'])
+})

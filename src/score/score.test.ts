@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { COMPONENTS, WEIGHTS } from '../answers/weights.ts'
 import type { Severity } from '../checks/check.ts'
 import type { Barrier, Role } from '../checks/context.ts'
-import { gradeOf, reportScore, score } from './score.ts'
+import { gradeBecause, gradeOf, reportScore, score } from './score.ts'
 import type {
   DkimScoreInput,
   DmarcScoreInput,
@@ -299,6 +299,30 @@ it.each([
 ])('%i between %i and %i is %s', (value, least, most, grade) =>
   expect(gradeOf({ score: value, least, most }, [])).toBe(grade),
 )
+
+it.each<[all: readonly [id: string, severity: Severity, cost: number][], because: string | undefined]>([
+  [
+    [
+      ['a', 'medium', 9],
+      ['b', 'critical', 1],
+      ['c', 'high', 5],
+    ],
+    'b',
+  ],
+  [
+    [
+      ['a', 'high', 2],
+      ['b', 'high', 7],
+    ],
+    'b',
+  ],
+  [[['a', 'low', 9]], undefined],
+])('of %j the grade is kept down by %s', (all, because) => {
+  const findings = all.map(([id, severity]) => ({ id, severity }))
+  const rows = all.map(([finding, , points]) => ({ component: 'spf', finding, kind: 'deduction', points }))
+  const breakdown = rows as unknown as Parameters<typeof gradeBecause>[2]
+  expect(gradeBecause({ score: 100, grade: 'C' }, findings, breakdown)?.finding).toBe(because)
+})
 
 it.each<[number, ('A' | 'B' | 'C' | 'D')[], number]>([
   [100, [], 100],

@@ -141,6 +141,8 @@ describe('senders across domains', () => {
     expect(messages).toBe(await counted("n.name ~ '(^|[.])d[12][.]example$'"))
     expect(data.flatMap(({ at }) => at.map(({ domain }) => domain))).not.toContain('d3.example')
     expect((await ask('/v1/reports/providers', 'read')).statusCode).toBe(403)
+    const { data: own } = (await ask('/v1/reports/domains', 'some')).json() as { data: { domain: string }[] }
+    expect(own.map(({ domain }) => domain).toSorted()).toEqual(['d1.example', 'd2.example'])
   })
   it('leave out who is said not to be ours', async () => {
     const say = (ours: boolean | null) =>
