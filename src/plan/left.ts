@@ -9,6 +9,8 @@ import { type Found, HARMFUL, NOT_ALONE, RANK, rankOf } from './trial.ts'
 
 /** Maximum number of characters of a name that comes from outside. */
 const MAX_SUBJECT = 255
+/** Maximum number of them in front of a sentence. */
+const MAX_SUBJECTS = 5
 
 type Ended = {
   readonly domain: string
@@ -35,12 +37,12 @@ export function leftOf(
     const rest = outcome.findings
       .map((finding) => ({ key, finding }))
       .filter((one) => !told.has(one.finding.id) && (rankOf(one) >= RANK.low || objectionTo(one) !== undefined))
-      .map((one) => ({
-        rank: rankOf(one),
-        finding: one.finding.id,
-        why: whyLeft(one, domain, end, objectionTo(one)),
-      }))
-    return [...open, ...new Map(rest.map((one) => [one.finding, one])).values()]
+    const byId = [...Map.groupBy(rest, ({ finding }) => finding.id)].map(([finding, some]) => ({
+      rank: Math.max(...some.map(rankOf)),
+      finding,
+      why: about(some, whyLeft(some[0]!, domain, end, objectionTo(some[0]!))),
+    }))
+    return [...open, ...byId]
   })
   return ranked.toSorted((a, b) => b.rank - a.rank).map(({ finding, why }) => ({ finding, why }))
 }
@@ -62,18 +64,21 @@ function whyLeft(
     return `The record belongs to another domain (${fix.name}): make the plan of that domain.`
   // In the words for a finding without a record.
   const { repair, title } = presentFinding(registry[key].table, rest)
-  if (objection?.startsWith(HARMFUL) && repair !== undefined) return `${about(finding, repair)} ${objection}`
+  if (objection?.startsWith(HARMFUL) && repair !== undefined) return `${repair} ${objection}`
   const why = objection === NOT_ALONE ? (repair ?? objection) : (objection ?? repair)
-  return about(finding, why ?? `${title}: no record of this domain repairs it.`)
+  return why ?? `${title}: no record of this domain repairs it.`
 }
 
-/** Names what a sentence is about, where it does not: the host, the term or the name of the finding. */
-function about({ args = {} }: Found['finding'], sentence: string): string {
+/** Names what a sentence is about, where it does not: the hosts, terms or names of the findings. */
+function about(some: readonly Found[], sentence: string): string {
+  const subjects = [...new Set(some.flatMap(subjectOf))].filter((one) => !sentence.includes(one))
+  return subjects.length === 0 ? sentence : `${subjects.slice(0, MAX_SUBJECTS).join(', ')}: ${sentence}`
+}
+
+function subjectOf({ finding: { args = {} } }: Found): readonly string[] {
   const selector = args.parent === undefined && args.selector !== undefined ? `Selector ${args.selector}` : undefined
   const subject = [args.term, args.host, args.exchange, selector, args.name].find(
     (one) => typeof one === 'string' && one !== '',
   )
-  return subject === undefined || sentence.includes(String(subject))
-    ? sentence
-    : `${printable(String(subject), MAX_SUBJECT)}: ${sentence}`
+  return subject === undefined ? [] : [printable(String(subject), MAX_SUBJECT)]
 }

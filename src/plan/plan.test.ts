@@ -444,6 +444,21 @@ it.each<[string, LabZone, string, RegExp]>([
     /^gone\.a\.example: Give the host an address/,
   ],
   [
+    'names all hosts of one fault',
+    {
+      'a.example': {
+        MX: [
+          [10, 'm.example'],
+          [20, 'gone.a.example'],
+          [30, 'away.a.example'],
+        ],
+        TXT: ['v=spf1 mx -all'],
+      },
+    },
+    'mx.unresolvable',
+    /^(?:gone|away)\.a\.example, (?:gone|away)\.a\.example: Give the host/,
+  ],
+  [
     'names the term',
     { 'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 ip4:45.53.5.1 typo=x.example ~all'] } },
     'spf.unknown_modifier',

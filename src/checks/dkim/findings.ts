@@ -99,7 +99,7 @@ export const findings = defineFindings({
     repair: 'Publish the key again as the mail system gives it, or remove the record.',
     advice: (args, isOffered) =>
       isOffered
-        ? 'Publish the record shown.'
+        ? 'Publish the record shown. An empty p= in it revokes the key: sign with another one first.'
         : withSteps('Publish the key again as the mail system gives it, or remove the record.')(args),
     reference: 'RFC 6376 §3.6.1',
   }),
