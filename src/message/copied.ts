@@ -10,7 +10,7 @@ export type Draft = { text: string; kind?: FormKind; isCopied?: true; readonly n
 export const WINDOW = 64 * 1024
 export const FIELD = /^[!-9;-~]{1,76}[ \t]*:/
 /** A text up to its first empty line. */
-export const headOf = (text: string): string => text.slice(0, /\n\r?\n/.exec(text)?.index ?? WINDOW)
+export const headOf = (text: string): string => text.slice(0, /\n\r?\n/.exec(text)?.index)
 
 export function decoded(octets: Buffer): Draft {
   const mark = octets.subarray(0, 2).toString('hex')
@@ -88,17 +88,7 @@ export function takeEntities(draft: Draft): void {
 }
 
 /** A blank that does not break lines behind the name of a field. */
-export const NO_BREAK = /^[!-9;-~]{1,76}:\xc2?\xa0/m
-
-/** Blanks that do not break lines, as web pages have them, in the header. */
-export function takeNoBreakBlanks(draft: Draft): void {
-  const end = /\n\r?\n/.exec(draft.text)?.index ?? draft.text.length
-  const head = draft.text.slice(0, end)
-  if (!NO_BREAK.test(head)) return
-  draft.text = head.replace(/\xc2?\xa0/g, ' ') + draft.text.slice(end)
-  draft.isCopied = true
-  draft.notes.push('blanks of a web page in the header were read as blanks')
-}
+const NO_BREAK = /^[!-9;-~]{1,76}:\xc2?\xa0/m
 
 /** A text without the links that a program made of its addresses and hosts: `joe@a.example<mailto:joe@a.example>`. */
 function withoutLinks(text: string): string {
@@ -112,40 +102,49 @@ function withoutLinks(text: string): string {
     name === link ? name : all,
   )
 }
+
 /** Characters without a width, as web pages have them in long words (UTF-8 as latin1). */
 const INVISIBLE = /\xe2\x80\x8b|\xe2\x81\xa0|\xc2\xad/g
 const IN_ADDRESS =
   /^(?:from|to|cc|reply-to|return-path|message-id|received)[ \t]*:[^\n]*(?:\xe2\x80\x8b|\xe2\x81\xa0)/im
 
-/** A header without links and characters that nobody wrote; the same one, where it has none. */
-export const withoutLinked = (head: string): string =>
-  withoutLinks(IN_ADDRESS.test(head) ? head.replace(INVISIBLE, '') : head)
-
-export function takeLinks(draft: Draft): void {
-  const head = headOf(draft.text)
-  const bare = withoutLinked(head)
-  if (bare === head) return
-  draft.text = bare + draft.text.slice(head.length)
-  draft.isCopied = true
-  draft.notes.push('links and invisible characters of a page in the header were taken away')
-}
-
 /** Fields that have quotes in pairs. */
 const QUOTING = /^(?:from|to|cc|reply-to|sender|content-[a-z-]{1,30}|x-[\w-]{1,70})[ \t]*:/i
 /** Whether quotes are those of a word processor (UTF-8 as latin1). */
-export const isTypographic = (head: string): boolean =>
+const isTypographic = (head: string): boolean =>
   head.includes('\xe2\x80\x9c') &&
   head.split('\n').some((line) => {
     const open = QUOTING.test(line) ? line.indexOf('\xe2\x80\x9c') : -1
     return open >= 0 && line.indexOf('\xe2\x80\x9d', open) >= 0
   })
 
-/** Quotes of a word processor in the header. */
-export function takeTypography(draft: Draft): void {
-  const end = /\n\r?\n/.exec(draft.text)?.index ?? draft.text.length
-  const head = draft.text.slice(0, end)
-  if (!isTypographic(head)) return
-  draft.text = head.replace(/\xe2\x80[\x9c\x9d]/g, '"').replace(/\xe2\x80[\x98\x99]/g, "'") + draft.text.slice(end)
-  draft.isCopied = true
-  draft.notes.push('quotes of a word processor in the header were read as plain ones')
+/** What pages and programs did to the characters of a header, undone; a header without it stays as it is. */
+const UNDONE: readonly (readonly [note: string, undo: (head: string) => string])[] = [
+  [
+    'blanks of a web page in the header were read as blanks',
+    (head) => (NO_BREAK.test(head) ? head.replace(/\xc2?\xa0/g, ' ') : head),
+  ],
+  [
+    'quotes of a word processor in the header were read as plain ones',
+    (head) =>
+      isTypographic(head) ? head.replace(/\xe2\x80[\x9c\x9d]/g, '"').replace(/\xe2\x80[\x98\x99]/g, "'") : head,
+  ],
+  [
+    'links and invisible characters of a page in the header were taken away',
+    (head) => withoutLinks(IN_ADDRESS.test(head) ? head.replace(INVISIBLE, '') : head),
+  ],
+]
+
+/** Whether a header has characters that nobody sends. */
+export const isRetyped = (head: string): boolean => UNDONE.some(([, undo]) => undo(head) !== head)
+
+export function takeCharacters(draft: Draft): void {
+  for (const [note, undo] of UNDONE) {
+    const head = headOf(draft.text)
+    const bare = undo(head)
+    if (bare === head) continue
+    draft.text = bare + draft.text.slice(head.length)
+    draft.isCopied = true
+    draft.notes.push(note)
+  }
 }

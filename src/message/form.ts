@@ -7,18 +7,14 @@ import {
   FIELD,
   type FormKind,
   headOf,
-  isTypographic,
-  NO_BREAK,
+  isRetyped,
   QUOTED_PRINTABLE,
   takeCell,
+  takeCharacters,
   takeEncoding,
   takeEntities,
-  takeLinks,
-  takeNoBreakBlanks,
-  takeTypography,
   takeVisible,
   WINDOW,
-  withoutLinked,
 } from './copied.ts'
 import { contentOf, type Part, parseMime } from './mime.ts'
 import { transportHeader } from './outlook.ts'
@@ -75,16 +71,10 @@ export function isPlain(octets: Uint8Array): boolean {
   const head = end ? text.slice(0, end.index) : text
   const lines = head.split('\n')
   if (!isRun(lines) || !lines.some(isKnown) || mayCarry(text)) return false
-  if (
-    lines.filter((line) => FIELD.test(line)).length < 2 ||
-    /^[["<{]/.test(head) ||
-    SAVED_PAGE.test(head) ||
-    NO_BREAK.test(head)
-  )
-    return false
+  if (lines.filter((line) => FIELD.test(line)).length < 2 || /^[["<{]/.test(head) || SAVED_PAGE.test(head)) return false
   if (head.includes('&lt;') && ESCAPED.test(head)) return false
   if (QUOTED_PRINTABLE.test(head) || head.includes('^M\n') || head.includes('^M$\n')) return false
-  if (isTypographic(head) || REDACTED.test(head) || withoutLinked(head) !== head || isQuotation(lines)) return false
+  if (isRetyped(head) || REDACTED.test(head) || isQuotation(lines)) return false
   if (end && octets.length <= WINDOW && lacksParts(text, end.index)) return false
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
@@ -114,10 +104,8 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   takeDoubledLines(draft)
   takeGaps(draft)
   takeEntities(draft)
-  takeNoBreakBlanks(draft)
-  takeTypography(draft)
-  takeLinks(draft)
-  if (REDACTED.test(headOf(draft.text))) {
+  takeCharacters(draft)
+  if (REDACTED.test(headOf(draft.text.slice(0, WINDOW)))) {
     draft.isCopied = true
     draft.notes.push('parts of the header were made unreadable')
   }
