@@ -467,6 +467,16 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ['mailbox_full', '552 The mailbox is full of spam, user has no space'],
     ['mailbox_full', '452 4.2.2 Mailbox full, sender will be notified'],
   ],
+  'limits of a mailbox, and mail from outside': [
+    ['mailbox_not_found', '550 Recipient <user@example.org> does not live here'],
+    ['mailbox_not_found', '550 5.2.1 The e-mail address does not belong to any of our customers'],
+    ['recipient_throttled', '450 4.2.1 this mailbox takes no more than 100 messages an hour'],
+    ['recipient_throttled', '452 4.7.1 inbound quota of messages per day reached for user@example.org'],
+    ['recipient_restricted', '554 5.7.1 External mail to this address is turned away'],
+    ['recipient_restricted', '550 5.7.1 do-not-reply mailbox, mail is discarded'],
+    ['sender_refused', '550 5.7.1 From domain probe.example does not accept mail itself'],
+    ['rate_limited', '421 4.7.0 Your sending rate is above our limit'],
+  ],
 }
 
 const US = { sender: 'verify-1@probe.example', helo: 'probe.example', source: '192.0.2.1' }
