@@ -29,7 +29,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   gone(
     'mailbox_not_found',
     new RegExp(
-      `\\b(?:no such(?: an?)?|unkn?ow?n|unregistered|unrecogni[sz]ed|(?:non-?exist[ae]nt|inexistent)|undefined|unavailable|invalid|illegal|bad|incorrect|wrong|unroute?able|undeliverable|malformed|misspelled) (?:(?:or (?:illegal|invalid|unknown|inactive)|final|local|valid|e-?mail|mail|smtp|recipient|mailbox|virtual|user|to|destination|forwarding) ){0,2}${BOX}\\b|\\bno such (?:name|id)\\b|\\bnosuchuser\\b`,
+      `\\b(?:no such(?: an?)?|unkn?ow?n|unregistered|unrecogni[sz]ed|(?:non-?exist[ae]nt|inexistent)|undefined|unavailable|invalid|illegal|bad|incorrect|wrong|unroute?able|undeliverable|malformed|misspelled) (?:(?:or (?:illegal|invalid|unknown|inactive)|final|local|valid|e-?mail|mail|smtp|recipient|mailbox|virtual|user|to|destination|forwarding) ){0,2}${BOX}\\b(?! (?:credentials|passwords?|log ?ins?))|\\bno such (?:name|id)\\b|\\bnosuchuser\\b`,
     ),
     'Exim, Yandex, Qmail, docomo',
     '550 5.7.1 No such user!',
