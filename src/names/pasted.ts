@@ -32,7 +32,7 @@ export type Pasted<T> = { readonly value: T; readonly taken: readonly Taken[] }
 const MAX_TEXT = 4_096
 
 /** Format characters (zero-width ones, U+FEFF, soft hyphens, directions), Hangul fillers. White space is beside them. */
-const INVISIBLE = /[\p{Cf}\u115f\u1160\u3164\uffa0]/u
+const INVISIBLE = /[\p{Cf}\u0085\u115f\u1160\u3164\uffa0]/u
 /** Those of them that are in no value at all. The joiners (U+200C, U+200D) are in names of some scripts. */
 const INSIDE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
 const WHITE = /\s/
@@ -272,7 +272,7 @@ const only: Step = (text) => {
   const line = text.split(/[\r\n]+/).find((one) => one.includes('@'))!
   if (line !== text) return /[,;|\t]/.test(line) ? undefined : { value: line, taken: ['text'] }
   const [, before = '', address, behind = ''] = ONLY.exec(text) ?? []
-  const isApart = before === '' || /(?:[;:=|>)\]}"']\s*|,\s+|\t|\s{2,})$/.test(before)
+  const isApart = before === '' || /(?:[;:=|>)\]}"']\s*|,\s+|\t|\s{2,}|[^\p{L}\p{N}\s.,+_%'-]\s+)$/u.test(before)
   // A domain that a blank broke.
   const isBroken = /^ (?:[a-z]{1,3}$|[\w-]*\.\w)/i.test(behind)
   if (address === undefined || before + behind === '' || !isApart || isBroken) return undefined
@@ -377,7 +377,7 @@ function separated(text: string): readonly string[] {
   return parts
 }
 
-const SEPARATOR = /:::|[;,|\\\r\n/，；،؛、]|\s(?:and|or|und|oder|et|ou|y|e|[&+])\s/iy
+const SEPARATOR = /:::|[;,|\\\r\n/，；،؛、]|\s(?:and|or|und|oder|et|ou|y|e|[&+:])\s/iy
 
 /** The separator behind an address that begins here. */
 function separatorAt(text: string, at: number): string | undefined {

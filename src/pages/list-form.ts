@@ -148,4 +148,4 @@ function formatOf(text: string): 'csv' | 'text' {
 }
 
 const cellsOf = (row: { readonly input: string; readonly columns?: unknown }): readonly string[] =>
-  Array.isArray(row.columns) ? row.columns.slice(0, MAX_COLUMNS).map(String) : [row.input]
+  Array.isArray(row.columns) && row.columns.length > 0 ? row.columns.slice(0, MAX_COLUMNS).map(String) : [row.input]

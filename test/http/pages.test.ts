@@ -589,6 +589,7 @@ describe('a list as it is read', () => {
     const payload = new URLSearchParams({ _csrf: tokenOf(first.body), kind: 'auto', text }).toString()
     const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(first.headers) }
     const { body } = await app.inject({ method: 'POST', url: '/jobs/preview', headers, payload })
+    expect(body).toContain(`<td><code>${text.split(/[\n,]/).at(text.includes(',') ? 2 : 0)}</code></td>`)
     expect([body.includes(words), body.includes(`<option value="${kind}" selected>`)]).toEqual([true, true])
   })
 })

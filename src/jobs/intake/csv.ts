@@ -216,6 +216,8 @@ function evened(
   { index, delimiter }: CsvLayout,
   width: number,
 ): readonly string[] | undefined {
+  const inside = cells.length === 1 ? csvReader(delimiter, 1).take(`${cells[0]}\n`)[0]?.cells : undefined
+  if (inside?.length === width) return inside // in quotes as a whole
   const surplus = cells.length - width
   if (looksLike(kind, cells[index] ?? '')) {
     if (surplus < 0) return Array.from({ length: width }, (_, i) => cells[i] ?? '')
@@ -256,8 +258,8 @@ function resumable<T>(from: AsyncIterable<T>): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => ({ next: () => iterator.next() }) }
 }
 
-/** A line between the rows of a table that is drawn with characters. */
-export const RULE = /^[\s|+:=-]*--[\s|+:=-]*$/
+/** A line between the rows of a table that is drawn with characters, or around a block of code of Markdown. */
+export const RULE = /^[\s|+:=-]*--[\s|+:=-]*$|^\s*```\w*\s*$/
 
 /**
  * Whether the first lines of a text are a table: the first one and those with an address have as many cells between one

@@ -132,6 +132,13 @@ describe('CSV', () => {
       ['2 a@a.example', '3 b@a.example'],
     ],
     ['a cell of several lines', 'Contact\n"Ann Ode\na@a.example\n+49 1"', ['2 a@a.example']],
+    [
+      'rows in quotes as a whole below a header',
+      'Name,Mail\n"Ann,a@a.example"\nBob,b@a.example',
+      ['2 a@a.example', '3 b@a.example'],
+    ],
+    ['addresses between colons', 'who\na@a.example : b@a.example', ['2.1 a@a.example', '2.2 b@a.example']],
+    ['a block of code', '```\nName,Mail\nAnn,a@a.example\n```', ['3 a@a.example']],
     ['sep= of another delimiter', 'sep=;\nName,Mail\nAnn,ann@a.example', ['3 ann@a.example']],
     [
       'brackets, remarks, other separators',
