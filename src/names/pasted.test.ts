@@ -287,6 +287,10 @@ it.each([
   `x${' '.repeat(60_000)}(at)`,
   ' ( at ) [ dot '.repeat(4_000),
   "('a@b,".repeat(10_000),
+  `${'a.'.repeat(30_000)}@ x`,
+  `${' =a'.repeat(20_000)}@ b`,
+  `${'to='.repeat(20_000)}a@ `,
+  `x${' '.repeat(60_000)}y@`,
   `[26.11.26, 10:02] ${'a:@'.repeat(20_000)}`,
 ])('reads a hostile cell (%#) within the time of a test', (text) => {
   expect(addressesIn(text).length).toBeGreaterThan(0)

@@ -208,7 +208,7 @@ const uncommented: Step = (text) => {
 
 /** The value of a line of a log or of settings: `level=info to=joe@example.org id=1`, `mail = joe@example.org`. */
 const logged: Step = (text) => {
-  if (!/[\s;&].*=|=.*[\s;&]/s.test(text) || text.includes('://')) return undefined
+  if (!text.includes('=') || !/[\s;&]/.test(text) || text.includes('://')) return undefined
   const address =
     /^[^@]*(?:^|[\s;,&])(?:to|rcpt|recipient|e?-?mail|user|addr|address)\s?=\s?["<]?([^\s"<>,;&@]+@[^\s"<>,;&@]+)[^@]*$/i.exec(
       text,
@@ -271,14 +271,19 @@ const only: Step = (text) => {
   if (text.includes('://') || text.split('@').length !== 2) return undefined
   const line = text.split(/[\r\n]+/).find((one) => one.includes('@'))!
   if (line !== text) return /[,;|\t]/.test(line) ? undefined : { value: line, taken: ['text'] }
-  const [, before = '', address, behind = ''] = ONLY.exec(text) ?? []
-  const isApart = before === '' || /(?:[;:=|>)\]}"']\s*|,\s+|\t|\s{2,}|[^\p{L}\p{N}\s.,+_%'-]\s+)$/u.test(before)
+  let [from, to] = [text.indexOf('@'), text.indexOf('@') + 1]
+  while (from > 0 && !APART.test(text[from - 1]!)) from--
+  while (to < text.length && !APART.test(text[to]!)) to++
+  if (to - from === text.length) return undefined
+  const isApart = from === 0 || IN_FRONT.test(text.slice(Math.max(0, from - 100), from))
   // A domain that a blank broke.
-  const isBroken = /^ (?:[a-z]{1,3}$|[\w-]*\.\w)/i.test(behind)
-  if (address === undefined || before + behind === '' || !isApart || isBroken) return undefined
-  return { value: address, taken: ['text'] }
+  const isBroken = /^ (?:[a-z]{1,3}$|[\w-]*\.\w)/i.test(text.slice(to))
+  return isApart && !isBroken ? { value: text.slice(from, to), taken: ['text'] } : undefined
 }
-const ONLY = /^([^@]*?)([^\s,;:="'<>()[\]{}|@]+@[^\s,;:="'<>()[\]{}|@]+)([\s,;:"'<>()[\]{}|].*)?$/
+/** What no address has outside of quotes. */
+const APART = /[\s,;:="'<>()[\]{}|]/
+/** What ends the words in front of an address. */
+const IN_FRONT = /(?:[;:=|>)\]}"']\s*|,\s+|\t|\s{2,}|[^\p{L}\p{N}\s.,+_%'-]\s+)$/u
 
 const ADDRESS_STEPS: readonly Step[] = [
   withoutFormula,
