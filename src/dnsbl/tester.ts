@@ -162,18 +162,10 @@ const LOAD_MS = 250
 /** Maximum number of rows read: two address families of 29 lists, and those of replaced lists. */
 const MAX_ROWS = 1_000
 
-type TestStates = {
-  readonly get: (list: List, family: Family) => TestState
-  /** Changes the state at once; the store gets it soon after, in one write. */
-  readonly set: (ctx: Pick<Ctx, 'store' | 'log'>, list: List, family: Family, state: TestState) => void
-  /** Settles when the content of the store was read, or after a quarter of a second. Never rejects. */
-  readonly loaded: (ctx: Pick<Ctx, 'store' | 'log'>) => Promise<void> | undefined
-  /** Settles when the store has everything. Never rejects. */
-  readonly saved: () => Promise<void>
-}
+type TestStates = ReturnType<typeof testStates>
 
 /** The states of all lists by zone and family. Rows of another shape are ignored. */
-export function testStates(): TestStates {
+export function testStates() {
   const states = { 4: new Map<string, TestState>(), 6: new Map<string, TestState>() }
   let loading: Promise<void> | undefined
   let isLoaded = false
@@ -215,19 +207,22 @@ export function testStates(): TestStates {
   const stateAt = (key: string): TestState | undefined => states[key.startsWith('6') ? 6 : 4].get(key.slice(2))
 
   return {
-    get: (list, family) => states[family].get(list.zone) ?? UNTESTED,
-    set: (ctx, list, family, state) => {
+    get: (list: List, family: Family) => states[family].get(list.zone) ?? UNTESTED,
+    /** Changes the state at once; the store gets it soon after, in one write. */
+    set: (ctx: Pick<Ctx, 'store' | 'log'>, list: List, family: Family, state: TestState): void => {
       states[family].set(list.zone, state)
       unsaved.add(`${family} ${list.zone}`)
       saving ??= save(ctx)
     },
-    loaded: (ctx) => {
+    /** Settles when the content of the store was read, or after a quarter of a second. Never rejects. */
+    loaded: (ctx: Pick<Ctx, 'store' | 'log'>): Promise<void> | undefined => {
       if (isLoaded) return undefined
       loading ??= patient(load(ctx)).then(() => {
         isLoaded = isReadable
       })
       return loading
     },
+    /** Settles when the store has everything. Never rejects. */
     saved: async () => saving,
   }
 }

@@ -1,17 +1,13 @@
 import type { SMTPServer, SMTPServerDataStream } from 'smtp-server'
 import { removeStale } from '../net/unix-socket.ts'
 
-export type Listening = {
-  /** The port, if it listens on one. */
-  readonly port: number | undefined
-  readonly close: () => Promise<void>
-}
+export type Listening = Awaited<ReturnType<typeof listenAt>>
 
 /** A refusal of a command: the reply of the server. */
 export const refusal = (code: number, text: string): Error => Object.assign(new Error(text), { responseCode: code })
 
 /** Listens on a host and port, or on the path of a socket. Rejects if that is not possible. */
-export async function listenAt(server: SMTPServer, listen: string): Promise<Listening> {
+export async function listenAt(server: SMTPServer, listen: string) {
   const place = placeOf(listen)
   if ('path' in place) await removeStale(place.path)
   await new Promise<void>((resolve, reject) => {
@@ -25,6 +21,7 @@ export async function listenAt(server: SMTPServer, listen: string): Promise<List
   })
   const bound = server.server.address()
   return {
+    /** The port, if it listens on one. */
     port: typeof bound === 'object' ? bound?.port : undefined,
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   }

@@ -150,27 +150,23 @@ export function createVerifier(
 }
 
 /** A greylisted question keeps its source address for a day: from another one the delay would start again. */
-type StickySources = {
-  readonly get: (email: string) => SourceName | undefined
-  readonly note: (answer: MailboxAnswer) => void
-  readonly forget: (test: (email: string) => boolean) => void
-}
+type StickySources = ReturnType<typeof stickySources>
 
 /** At most 10,000 addresses. */
-function stickySources(now: () => number): StickySources {
+function stickySources(now: () => number) {
   const kept = new Map<string, { readonly source: SourceName; readonly atMs: number }>()
   return {
-    get: (email) => {
+    get: (email: string): SourceName | undefined => {
       const entry = kept.get(email)
       return entry && now() - entry.atMs < 86_400_000 ? entry.source : undefined
     },
-    note: ({ email, reason, ipUsed, usedSource }) => {
+    note: ({ email, reason, ipUsed, usedSource }: MailboxAnswer): void => {
       kept.delete(email)
       if (reason !== 'greylisted' || ipUsed === '') return
       kept.set(email, { source: usedSource ?? ipUsed, atMs: now() })
       if (kept.size > 10_000) kept.delete(kept.keys().next().value!)
     },
-    forget: (test) => {
+    forget: (test: (email: string) => boolean): void => {
       for (const email of kept.keys()) if (test(email)) kept.delete(email)
     },
   }

@@ -42,21 +42,7 @@ export type Waiting = {
 export type Keep = (answer: MessageAnswer | undefined) => void
 
 /** The one-time addresses of a process. They and the analyses are in memory alone; the messages are not kept at all. */
-export type Inbox = {
-  /** Makes an address. Throws AppError: messages are not received, or there are too many addresses. */
-  readonly create: (owner: Owner, lifeMs: number) => Waiting
-  /** Throws AppError `not_found`. */
-  readonly show: (id: string, owner: Owner) => Waiting
-  /** The state now and at each change, until the analysis is there or the address has expired. */
-  readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<Waiting>
-  /** Whether a message to this address is taken; `full`: not now. */
-  readonly accepts: (address: string) => 'yes' | 'no' | 'full'
-  /** Takes the one message of an address; undefined: the address has expired, or has its message. */
-  readonly take: (address: string) => Keep | undefined
-  /** Messages to this domain are received from now on. */
-  readonly open: (domain: Domain) => void
-  readonly isOpen: () => boolean
-}
+export type Inbox = ReturnType<typeof inbox>
 
 type Entry = {
   readonly id: string
@@ -71,7 +57,7 @@ type Entry = {
 }
 
 /** Creates the inbox of a process; until it is opened it receives nothing. */
-export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inbox {
+export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>) {
   let domain: Domain | undefined
   // In the order in which they were made.
   const byId = new Map<string, Entry>()
@@ -150,11 +136,13 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
   }
 
   return {
-    open: (named) => {
+    /** Messages to this domain are received from now on. */
+    open: (named: Domain): void => {
       domain = named
     },
     isOpen: () => domain !== undefined,
-    create: ({ id: owner }, lifeMs) => {
+    /** Makes an address. Throws AppError: messages are not received, or there are too many addresses. */
+    create: ({ id: owner }: Owner, lifeMs: number): Waiting => {
       if (domain === undefined) throw inboxError('closed')
       sweep()
       if (!isFree(owner)) throw inboxError('too_many', { max: MAX_OF_OWNER })
@@ -172,8 +160,10 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
       setTimeout(() => release(entry), lifeMs).unref() // the analysis goes even if nobody asks any more
       return present(entry)
     },
-    show: (id, owner) => present(entryOf(id, owner)),
-    watch: async function* (id, owner, signal) {
+    /** Throws AppError `not_found`. */
+    show: (id: string, owner: Owner) => present(entryOf(id, owner)),
+    /** The state now and at each change, until the analysis is there or the address has expired. */
+    watch: async function* (id: string, owner: Owner, signal: AbortSignal): AsyncIterable<Waiting> {
       const entry = entryOf(id, owner)
       while (!signal.aborted) {
         const shown = present(entry)
@@ -182,12 +172,14 @@ export function inbox({ now, monotonic }: Pick<World, 'now' | 'monotonic'>): Inb
         await changed(entry, Math.max(0, entry.endsAt - monotonic()), signal)
       }
     },
-    accepts: (address) => {
+    /** Whether a message to this address is taken; `full`: not now. */
+    accepts: (address: string): 'yes' | 'no' | 'full' => {
       const entry = living(address)
       if (!entry) return 'no'
       return hasRoom(entry, LARGEST) ? 'yes' : 'full'
     },
-    take: (address) => {
+    /** Takes the one message of an address; undefined: the address has expired, or has its message. */
+    take: (address: string): Keep | undefined => {
       const entry = living(address)
       if (!entry) return undefined
       entry.isTaken = true

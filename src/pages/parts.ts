@@ -101,27 +101,24 @@ const MAX_TOKENS = 10_000
  * Tokens in the stream URLs of pages whose browser sends no `Sec-Fetch-Site` (plain HTTP on a LAN): a page of another
  * site cannot read them. Each starts one question.
  */
-type StreamTokens = {
-  /** A new token for the question of this key. */
-  readonly issue: (key: string) => string
-  /**
-   * `starts`: the first use. `follows`: a reconnection, which may read a question in progress but start none.
-   * `unknown`: expired, or of another question.
-   */
-  readonly use: (token: string | undefined, key: string) => 'starts' | 'follows' | 'unknown'
-}
+type StreamTokens = ReturnType<typeof streamTokens>
 
-export function streamTokens(options: { readonly now: () => number; readonly maxTokens?: number }): StreamTokens {
+export function streamTokens(options: { readonly now: () => number; readonly maxTokens?: number }) {
   type Entry = { readonly question: string; isUsed: boolean }
   const issued = ttlCache<Entry>({ maxEntries: options.maxTokens ?? MAX_TOKENS, now: options.now })
   const questionOf = (key: string): string => createHash('sha256').update(key).digest('base64url')
   return {
-    issue: (key) => {
+    /** A new token for the question of this key. */
+    issue: (key: string): string => {
       const token = randomBytes(16).toString('base64url')
       issued.set(token, { question: questionOf(key), isUsed: false }, LONGEST_TOKEN_MS)
       return token
     },
-    use: (token, key) => {
+    /**
+     * `starts`: the first use. `follows`: a reconnection, which may read a question in progress but start none.
+     * `unknown`: expired, or of another question.
+     */
+    use: (token: string | undefined, key: string): 'starts' | 'follows' | 'unknown' => {
       const entry = token === undefined ? undefined : issued.get(token)?.value
       if (entry?.question !== questionOf(key)) return 'unknown'
       if (entry.isUsed) return 'follows'

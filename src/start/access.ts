@@ -121,20 +121,13 @@ function givenKeys(config: Config, nowMs: number): readonly ApiKey[] {
 const KEY = 'keys'
 
 /** Whether callers need a key although none may be in force. */
-type KeysRequired = {
-  readonly is: () => boolean
-  /** When the operator declared that none is needed; undefined: never, or keys were created later. */
-  readonly openedAt: () => string | undefined
-  /** Keys exist now: from here on they are required, also after a restart. Never rejects. */
-  readonly note: () => Promise<void>
-  /** Reads the state again: the operator may have opened the service. Never rejects. */
-  readonly look: () => Promise<void>
-}
+type KeysRequired = Awaited<ReturnType<typeof keysRequired>>
 
 /** Reads whether keys ever existed. If that cannot be read, they are required. */
-export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'log' | 'now'>): Promise<KeysRequired> {
+export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'log' | 'now'>) {
   let state: { readonly isRequired: boolean; readonly openedAt?: string } = { isRequired: true }
 
+  /** Reads the state again: the operator may have opened the service. Never rejects. */
   async function look(): Promise<void> {
     try {
       const value = (await store.node.get(KEY))?.value
@@ -156,8 +149,10 @@ export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'l
   await look()
   return {
     is: () => state.isRequired,
+    /** When the operator declared that none is needed; undefined: never, or keys were created later. */
     openedAt: () => state.openedAt,
-    note: () => {
+    /** Keys exist now: from here on they are required, also after a restart. Never rejects. */
+    note: (): Promise<void> => {
       state = { isRequired: true }
       return write()
     },

@@ -33,25 +33,14 @@ const CONTROL = 'com'
 type Known = { readonly verdict: 'known' | 'denied' | 'absent' | DnsError; readonly atMs: number }
 
 /** What is known about a resolver and top-level domains. */
-type TopLevelDomains = {
-  /** Queries the top-level domain of `name`, unless the result is cached. Never fails. */
-  readonly prepare: (name: string) => void
-  /**
-   * Whether the NXDOMAIN `answer` is credible. Otherwise rejects with {@link DnsError}: reason
-   * `resolver_denies_everything` if the resolver denies an existing top-level domain, otherwise the reason of that
-   * query.
-   */
-  readonly confirm: (answer: Answer, signal: AbortSignal) => Promise<void>
-  /** When the resolver was last found to deny everything, ms; -Infinity: never. Earlier denials may be false too. */
-  readonly deniedAtMs: () => number
-}
+type TopLevelDomains = ReturnType<typeof topLevelDomains>
 
 /**
  * Queries `resolve` for each top-level domain at most once an hour (once a minute after NXDOMAIN without an SOA
  * record). A resolver that denies a top-level domain of the shipped suffix list, and .com as well, is not trusted for a
  * minute, and longer if it does so again. A resolver that knows .com is wrong about that domain only.
  */
-export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDomains {
+export function topLevelDomains(resolve: Resolve, now: () => number) {
   let kept = ttlCache<Known>({ maxEntries: MAX_KEPT, now })
   const share = sharedWork<Known>({ longestMs: LONGEST_MS })
   const never = new AbortController().signal
@@ -94,14 +83,21 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
   }
 
   return {
+    /** When the resolver was last found to deny everything, ms; -Infinity: never. Earlier denials may be false too. */
     deniedAtMs: () => deniedAtMs,
-    prepare: (name) => {
+    /** Queries the top-level domain of `name`, unless the result is cached. Never fails. */
+    prepare: (name: string): void => {
       const tld = topLevelOf(name)
       if (preparing.has(tld) || recall(tld, KNOWN_MS)) return
       preparing.add(tld)
       void shared(tld, never).finally(() => preparing.delete(tld))
     },
-    confirm: async (answer, signal) => {
+    /**
+     * Whether the NXDOMAIN `answer` is credible. Otherwise rejects with {@link DnsError}: reason
+     * `resolver_denies_everything` if the resolver denies an existing top-level domain, otherwise the reason of that
+     * query.
+     */
+    confirm: async (answer: Answer, signal: AbortSignal): Promise<void> => {
       const { name, type } = answer
       const tld = topLevelOf(answer.cname.at(-1) ?? name)
       const maxAgeMs = answer.ttlSeconds === 0 ? KNOWN_WITHOUT_SOA_MS : KNOWN_MS
