@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { corpus } from '../../test/lab/corpora.ts'
-import { email, formatEmail, maskEmail, parseEmail } from './email.ts'
+import { email } from '../../test/lab/email.ts'
+import { formatEmail, maskEmail, parseEmail } from './email.ts'
 
 it.each([
   ['user@example.org', 'user@example.org'],

@@ -28,8 +28,6 @@ const LONGEST = 254 // RFC 5321 §4.5.3.1.3: a path of 256 octets with its brack
  * obsolete forms of RFC 5322 §4.4 are refused; so is `>`, even quoted, which some servers treat as the end of the path.
  */
 export function parseEmail(text: string): Parsed<Email> {
-  const plain = plainEmail(text)
-  if (plain) return parsed(plain)
   if (text === '') return problem(emailProblem('empty'))
   if (text.length > 1_000) return problem(emailProblem('too_long', { max: LONGEST }))
   const halves = text.startsWith('"') ? quotedHalf(text) : plainHalf(text)
@@ -46,23 +44,6 @@ export function parseEmail(text: string): Parsed<Email> {
   const email = { local, domain: name.value, smtputf8: /[^\u0000-\u007f]/.test(local) }
   if (octets(formatEmail(email)) > LONGEST) return problem(emailProblem('too_long', { max: LONGEST }))
   return parsed(email)
-}
-
-/** The common case, read in one pass: an ASCII dot-string at a domain name. Undefined: {@link parseEmail} reads it. */
-function plainEmail(text: string): Email | undefined {
-  const at = text.indexOf('@')
-  if (at < 1 || at > LONGEST_LOCAL || text.length > LONGEST || text.endsWith('.')) return undefined
-  const local = text.slice(0, at)
-  if (!PLAIN.test(local)) return undefined
-  const name = parseDomain(text.slice(at + 1))
-  return name.ok && at + 1 + name.value.length <= LONGEST ? { local, domain: name.value, smtputf8: false } : undefined
-}
-
-/** A parsed address, for literals that are known to be valid. Throws for invalid text. */
-export function email(text: string): Email {
-  const result = parseEmail(text)
-  if (!result.ok) throw new TypeError(result.problem.text)
-  return result.value
 }
 
 /**

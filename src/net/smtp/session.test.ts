@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type LabServer, labDial } from '../../../test/lab/dial.ts'
-import { email } from '../../names/email.ts'
+import { email } from '../../../test/lab/email.ts'
 import { ip } from '../../names/ip.ts'
 import type { StageOutcome } from './channel.ts'
 import { type Opened, openSession, type Session } from './session.ts'
