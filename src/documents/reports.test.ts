@@ -24,6 +24,14 @@ it.each([
   expect(formatMarkdown(reportsDocument({ ...exampleOf(reportsShow), ...counts }, '1'))).toContain(words),
 )
 
+it.each([
+  ['2026-11-23T09:00:00.000Z', true],
+  [null, false],
+])('the last report came in at %s', (at, isShown) => {
+  const text = formatMarkdown(reportsDocument({ ...exampleOf(reportsShow), last_report_at: at }, '1'))
+  expect(text.includes('Last report')).toBe(isShown)
+})
+
 it('of an unknown sender that a policy would affect and about which nothing is asked, too little is known', () => {
   const example = exampleOf(reportsPolicy)
   const [first] = example.affected

@@ -247,6 +247,13 @@ describe('a monitor', () => {
     expect((await call('GET', `/v1/monitors/${monitor.id}`)).statusCode).toBe(404)
   })
 
+  it('runs no sooner because its name was changed', async () => {
+    const monitor = await watch({ every: '1d' })
+    const { next_run_at: due } = await show(monitor)
+    expect((await call('PATCH', `/v1/monitors/${monitor.id}`, { name: 'another' })).statusCode).toBe(200)
+    expect(await show(monitor)).toMatchObject({ name: 'another', next_run_at: due })
+  })
+
   it('keeps an interval that is changed while a run is under way', async () => {
     const monitor = await watch({ every: '1d' })
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -201,12 +201,19 @@ it('a selector that verified in a message is asked for by the check of its domai
   expect((answer as CheckAnswer).dkim).toMatchObject({ valid: true, selector: 'minutes2026', learned: ['minutes2026'] })
 })
 
+it('the policy of the domain is shown with its modes of alignment', async () => {
+  const strict = { ...ZONE, '_dmarc.example.org': { TXT: ['v=DMARC1; p=reject; adkim=s'] } }
+  const text = formatMarkdown(messageDocument(await analysed(crlf(HELLO), {}, strict), '0'))
+  expect(text).toContain('policy reject (adkim=s, aspf=r)')
+})
+
 it('a domain of which too little is known has no grade, in words', async () => {
   const answer = await analysed(crlf(HELLO), {}, { 'example.org': 'SERVFAIL', '_dmarc.example.org': 'SERVFAIL' })
   expect(answer.domain?.grade).toBeNull()
   const text = formatMarkdown(messageDocument(answer, '0'))
   expect(text).toContain('no grade')
   expect(text).not.toContain('grade null')
+  expect(text).not.toContain('adkim')
 })
 
 it.each<[LaneReason, string]>([
