@@ -134,8 +134,7 @@ export function namesUs(sentence: string): boolean {
 }
 
 /** Words that are about who sends, whatever the code. */
-const OF_CONNECTION =
-  /\b(?:tls|ssl|certificate|spf|dkim|dmarc|helo|ehlo|ptr|r?dns|reputation|authenticat\w{1,5}|ip address)\b/
+const OF_CONNECTION = /\b(?:tls|ssl|certificate|spf|dkim|dmarc|helo|ehlo|ptr|r?dns|reputation|authenticat\w{1,5})\b/
 /** Whether a text is about the connection or its authentication, and not about the asked mailbox. */
 export const speaksOfConnection = (marked: string): boolean => !marked.includes('ASKED') && OF_CONNECTION.test(marked)
 /** Whether a text is one of our names and nothing else, so that its code is about us. */

@@ -477,6 +477,11 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ['sender_refused', '550 5.7.1 From domain probe.example does not accept mail itself'],
     ['rate_limited', '421 4.7.0 Your sending rate is above our limit'],
   ],
+  'old mailers': [
+    ['source_blocked', '550 Sorry, no access for this ip'],
+    ['domain_not_found', '550 Sorry, I could not find a mail exchanger or IP address (#5.4.4)'],
+    ['mailbox_not_found', '553 5.3.0 <user@example.org>... 550 addressee unknown, relay=[192.0.2.1]'],
+  ],
 }
 
 const US = { sender: 'verify-1@probe.example', helo: 'probe.example', source: '192.0.2.1' }
