@@ -153,8 +153,10 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
       pathParts(answer),
       claimParts(answer),
       arcParts(answer),
-      heading(2, 'Rules for bulk senders', 'bulk-sender'),
-      profileBlocks(answer.bulk_sender, 'Rules of Google, Yahoo and Microsoft'),
+      !isPart && [
+        heading(2, 'Rules for bulk senders', 'bulk-sender'),
+        profileBlocks(answer.bulk_sender, 'Rules of Google, Yahoo and Microsoft'),
+      ],
       answer.profile &&
         answer.profile.name !== answer.bulk_sender.name && [
           heading(3, `Profile ${answer.profile.name}`),

@@ -375,7 +375,7 @@ function verdictOf({ dmarc, dkim, headerOnly }: Facts, findings: readonly Findin
 
 function summaryOf(
   verdict: MessageAnswer['verdict'],
-  { dmarc, author }: Facts,
+  { dmarc, author, headerOnly }: Facts,
   findings: readonly FindingAnswer[],
 ): string {
   const who = author.domain ?? 'the author'
@@ -388,7 +388,8 @@ function summaryOf(
     temperror: 'DMARC could not be evaluated, because a lookup had no answer',
     unknown: `whether DMARC passes is not known: ${dmarc.because?.text ?? 'the address of the connection is missing'}`,
   }
-  const said = authentication[dmarc.result]
+  const isPart = headerOnly && author.mailboxes.length === 0
+  const said = isPart ? 'DMARC is not judged: the field From is not here' : authentication[dmarc.result]
   const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}`
   const forged = findings.find(({ id }) => id === 'message.looks_forged')
   if (forged) return `${sentence}. It looks forged: ${forged.detail}`
