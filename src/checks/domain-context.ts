@@ -14,7 +14,7 @@ import { barriersOf, openBarriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
 import type { DomainContext, Mailboxes, OtherRole, Role, StarttlsFacts } from './context.ts'
 import type { DaneFacts } from './dane/index.ts'
-import { type DkimFacts, hasUsableKey, maySignAbove } from './dkim/index.ts'
+import { type DkimFacts, hasUsableKey, isEverySelectors, maySignAbove } from './dkim/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
 import { type DnssecFacts, dnssecState } from './dnssec/index.ts'
 import type { StsFacts } from './mta-sts/index.ts'
@@ -142,13 +142,14 @@ function mailboxesOf(
 }
 
 /** A provider's key: by the alias of its selector, or by a selector that its customers publish. */
-function keyAt(provider: Provider, { keys, wildcardIsKey, discovery, dangling }: DkimFacts): Mailboxes['key'] {
+function keyAt(provider: Provider, facts: DkimFacts): Mailboxes['key'] {
+  const { keys, discovery, dangling } = facts
   const own = keys.filter(({ cname, selector }) =>
     cname.length > 0
       ? cname.some((target) => providerOfAlias(target) === provider)
       : provider.cnames.length === 0 && provider.selectors.includes(selector),
   )
-  if (!wildcardIsKey && own.some(({ key }) => key.state === 'usable')) return 'usable'
+  if (!isEverySelectors(facts) && own.some(({ key }) => key.state === 'usable')) return 'usable'
   const isOff = dangling.some(({ target }) => providerOfAlias(target) === provider)
   return discovery === 'proven_absent' || own.length > 0 || isOff ? 'absent' : 'unknown'
 }
@@ -285,7 +286,7 @@ const hasSpf = ({ records, similar }: SpfFacts): boolean => records.length + sim
 
 /** Whether the name has DKIM keys, also below selectors that are not known: a name without any has nothing there. */
 const hasKeys = (dkim: DkimFacts | undefined): boolean =>
-  dkim !== undefined && (dkim.discovery === 'found' || dkim.hidden || (dkim.wildcardIsKey && !dkim.wildcardRevokes))
+  dkim !== undefined && (dkim.discovery === 'found' || dkim.hidden || isEverySelectors(dkim))
 
 /**
  * The organizational domain above the name: by the tree walk, and where that finds no record, by the public suffix

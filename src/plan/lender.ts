@@ -1,4 +1,4 @@
-import type { Domain } from '../names/domain.ts'
+import { type Domain, isWithin } from '../names/domain.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
@@ -54,8 +54,6 @@ const shown = ({ records }: { readonly records: readonly unknown[] }): string =>
  */
 export const takesRecords = ({ wildcard }: Lender, domain: Domain, name: string): boolean =>
   name === domain || (wildcard !== undefined && isWithin(name, domain))
-
-export const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
 /** What to find out before a record is published at a name that may live from a wildcard. */
 export const mayBeLent = (domain: string): string =>

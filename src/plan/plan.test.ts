@@ -405,8 +405,11 @@ it('names which names below the domain send, and keeps what applies to them wher
   expect((await stages(silent, seen))[0]?.[0]).toBe('v=DMARC1; p=reject; sp=none')
 })
 
-it('begins without a policy where a key may have a sender, also at a domain that declares no mail', async () => {
-  const { plan } = await planned({ ...KEYED, 'a.example': { MX: [[0, '.']], TXT: ['v=spf1 -all'] } })
+it.each<[string, LabZone]>([
+  ['a key', {}],
+  ['a key beside a wildcard that has none', { '*._domainkey.a.example': { TXT: ['v=DKIM1; p='] } }],
+])('begins without a policy where %s may have a sender, also at a domain that declares no mail', async (_, beside) => {
+  const { plan } = await planned({ ...KEYED, ...beside, 'a.example': { MX: [[0, '.']], TXT: ['v=spf1 -all'] } })
   expect(plan.steps.map(({ title, wait }) => [title, wait !== undefined])).toEqual([
     ['Start DMARC', false],
     ['DMARC: quarantine', true],

@@ -16,7 +16,7 @@ import {
   lookupOne,
   rememberedJudgements,
 } from '../checks/run.ts'
-import type { Domain } from '../names/domain.ts'
+import { type Domain, isWithin } from '../names/domain.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import { type OverlayChange, overlay } from '../net/dns/overlay.ts'
 import { presentationOf } from '../net/dns/record-text.ts'
@@ -26,7 +26,7 @@ import type { Fetch } from '../net/fetch.ts'
 import { gradeBecause, gradeOf, type Score } from '../score/score.ts'
 import { scoreOf } from '../score/score-inputs.ts'
 import type { Ctx } from '../world.ts'
-import { isWithin, lenderOf, mayBeLent, repairBeside, takesRecords } from './lender.ts'
+import { lenderOf, mayBeLent, repairBeside, takesRecords } from './lender.ts'
 
 /** A domain as it is judged: the facts of all checks, the context of all, what each check says, and the score. */
 export type Snapshot = JudgedChecks & {

@@ -220,6 +220,11 @@ function weakest(states: readonly KeyState[]): KeyState | undefined {
   return states.toSorted((a, b) => strength(a) - strength(b))[0]
 }
 
-/** Whether a key of the domain verifies mail; a wildcard is nobody's key. */
-export const hasUsableKey = ({ wildcardIsKey, keys }: Pick<DkimFacts, 'wildcardIsKey' | 'keys'>): boolean =>
-  !wildcardIsKey && keys.some(({ key }) => key.state === 'usable')
+/** Whether a wildcard gives every selector a key, which is nobody's; an empty one leaves others their own. */
+export const isEverySelectors = ({ wildcardIsKey, wildcardRevokes }: Wildcard): boolean =>
+  wildcardIsKey && !wildcardRevokes
+type Wildcard = Pick<DkimFacts, 'wildcardIsKey' | 'wildcardRevokes'>
+
+/** Whether a key of the domain verifies mail. */
+export const hasUsableKey = (facts: Wildcard & Pick<DkimFacts, 'keys'>): boolean =>
+  !isEverySelectors(facts) && facts.keys.some(({ key }) => key.state === 'usable')

@@ -9,7 +9,7 @@ import { judgeDkim, type SelectorFacts } from './judge.ts'
 import { lookupDkim } from './lookup.ts'
 import { keyRecordProblem } from './problems.ts'
 
-export { type DkimFacts, type FoundKey, hasUsableKey } from './facts.ts'
+export { type DkimFacts, type FoundKey, hasUsableKey, isEverySelectors } from './facts.ts'
 export { judgeDkim, judgeSelector, maySignAbove, type SelectorFacts } from './judge.ts'
 export { readKey } from './key.ts'
 export { lookupSelector } from './lookup.ts'

@@ -3,7 +3,7 @@ import type { Answer } from '../../net/dns/resolver.ts'
 import { type Provider, providerOfAlias } from '../../providers/index.ts'
 import { type DnsRecord, type Finding, notApplicable, type Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
-import { type DkimFacts, doubledBase, type FoundKey } from './facts.ts'
+import { type DkimFacts, doubledBase, type FoundKey, isEverySelectors } from './facts.ts'
 import { mendedKey, onlyUsable, providersOf, stepsAt, withoutTesting } from './fixes.ts'
 import { dkimUnknown } from './problems.ts'
 
@@ -99,7 +99,7 @@ function signedAbove(facts: DkimFacts, about: readonly Finding[], steps: readonl
 
 /** Mailing services sign with a customer's domain and send with a return path of their own, whatever its SPF says. */
 function withoutSender(facts: DkimFacts, usable: readonly FoundKey[], { sends }: DomainContext): Finding[] {
-  if (sends !== false || usable.length === 0 || facts.wildcardIsKey) return []
+  if (sends !== false || usable.length === 0 || isEverySelectors(facts)) return []
   const services = [...new Set(usable.flatMap(({ cname }) => providerOfAlias(cname.at(-1) ?? '')?.name ?? []))]
   return [{ id: 'dkim.key_without_sender', args: { selectors: usable.map(({ selector }) => selector), services } }]
 }
