@@ -152,7 +152,6 @@ fit|whether it can be used now
 fixes|the records that mend it
 forward_confirmed|whether the PTR name leads back to the address; null if not known
 forwarded|messages that were passed on by a forwarder
-found|how many were found
 found_at|the name at which it was found
 free|whether the provider gives mailboxes away
 from|where it begins, or the author of the message
@@ -249,7 +248,6 @@ ours|whether the sender is the owner's, by his word
 outcome|how it ended
 outdated_protocol|an old version of TLS that is still offered
 owner|the mail address of who is responsible
-parameter|the parameter that is wrong
 parent_servers|the servers that the zone above names
 passing|what passes
 passing_after|what passes with the change

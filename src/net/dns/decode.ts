@@ -70,21 +70,10 @@ export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Messag
   if (!authority) return problem(messageProblem('authority'), cursor.at)
   const additional = readRecords(cursor, (bytes[10]! << 8) | bytes[11]!, known)
   if (!additional) return problem(messageProblem('additional'), cursor.at)
-  return parsed(messageOf(bytes, question, answers, authority, additional, optOf(additional), budget))
-}
-
-function messageOf(
-  bytes: Buffer,
-  question: Question | undefined,
-  answers: readonly ResourceRecord[],
-  authority: readonly ResourceRecord[],
-  additional: readonly ResourceRecord[],
-  opt: ResourceRecord | undefined,
-  budget: NameBudget,
-): Message {
+  const opt = optOf(additional)
   const high = bytes[2]!
   const low = bytes[3]!
-  return {
+  return parsed({
     bytes,
     authoritative: (high & 0x04) !== 0,
     truncated: (high & 0x02) !== 0,
@@ -97,7 +86,7 @@ function messageOf(
     additional,
     errors: opt ? readErrors(bytes, opt) : NO_ERRORS,
     budget,
-  }
+  })
 }
 
 function optOf(additional: readonly ResourceRecord[]): ResourceRecord | undefined {
@@ -105,13 +94,18 @@ function optOf(additional: readonly ResourceRecord[]): ResourceRecord | undefine
   return undefined
 }
 
-/** The data of a record, or undefined if it is not of `type` or cannot be read. */
+/**
+ * The data of a record. Names in it may point back into the message (RFC 1035 §4.1.4), which has a budget for them.
+ * Undefined if the record is not of `type`, its data has another form or does not end at the end of the record.
+ */
 export const dataOf = <T extends RecordType>(
   message: Message,
   record: ResourceRecord,
   type: T,
 ): RecordData[T] | undefined =>
-  record.type === TYPE_CODES[type] ? readData(type, message, record.start, record.end) : undefined
+  record.type === TYPE_CODES[type]
+    ? (READERS[type] as Reader<T>)(message.bytes, record.start, record.end, message.budget)
+    : undefined
 
 function readQuestion(cursor: Cursor): Question | undefined {
   const name = readName(cursor)
@@ -161,21 +155,6 @@ function readErrors(bytes: Buffer, opt: ResourceRecord): readonly ExtendedError[
     at = end
   }
   return errors
-}
-
-/**
- * Reads the data of one record of `type` in `bytes` from `start` to `end`. Names in it may point back into the message
- * (RFC 1035 §4.1.4), for which `message` has a budget. Undefined if the data has another form or does not end at the
- * end of the record.
- */
-function readData<T extends RecordType>(
-  type: T,
-  { bytes, budget }: { readonly bytes: Buffer; readonly budget: NameBudget },
-  start: number,
-  end: number,
-): RecordData[T] | undefined {
-  const read = READERS[type] as Reader<T>
-  return read(bytes, start, end, budget)
 }
 
 type Reader<T extends RecordType> = (
