@@ -34,18 +34,7 @@ export type Claim =
   | { readonly is: 'other_request' }
   | { readonly is: 'full' }
 
-export type IdempotencyKeys = {
-  /** Claims a key for a request (`request` is its digest), for {@link LEASE_SECONDS} s at a time. */
-  readonly claim: (of: KeyOfCaller, request: string) => Promise<Claim>
-  /** Renews a claim; false if it was lost: another call works on the request. */
-  readonly hold: (claim: string) => Promise<boolean>
-  /** Stores the answer for 24 h, if the claim was not lost in the meantime. */
-  readonly keep: (claim: string, answer: KeptAnswer) => Promise<void>
-  /** Removes expired keys, at most {@link SWEPT}; returns whether there may be more. */
-  readonly sweep: () => Promise<boolean>
-  /** Releases a key: its request failed and may be repeated. */
-  readonly release: (claim: string) => Promise<void>
-}
+export type IdempotencyKeys = ReturnType<typeof idempotencyKeysOf>
 
 /** A running request is considered dead if its claim was not renewed for this long. */
 const LEASE_SECONDS = 30
@@ -54,22 +43,27 @@ export const MAX_KEYS = 10_000
 /** Number of expired keys that are removed with each new one. */
 const SWEPT = 100
 
-export const idempotencyKeysOf = (open: () => Promise<Kysely<Schema>>): IdempotencyKeys => ({
-  claim: told(async (of, request) => claim(await open(), of, request)),
-  hold: async (claim) => {
+export const idempotencyKeysOf = (open: () => Promise<Kysely<Schema>>) => ({
+  /** Claims a key for a request (`request` is its digest), for {@link LEASE_SECONDS} s at a time. */
+  claim: told(async (of: KeyOfCaller, request: string) => claim(await open(), of, request)),
+  /** Renews a claim; false if it was lost: another call works on the request. */
+  hold: async (claim: string): Promise<boolean> => {
     const { numAffectedRows } = await sql`
       UPDATE mailsonde.idempotency_keys SET leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
       WHERE claim = ${claim}::uuid`.execute(await open())
     return Number(numAffectedRows) > 0
   },
-  keep: async (claim, { status, answer, body }) => {
+  /** Stores the answer for 24 h, if the claim was not lost in the meantime. */
+  keep: async (claim: string, { status, answer, body }: KeptAnswer): Promise<void> => {
     await sql`
       UPDATE mailsonde.idempotency_keys SET status = ${status}, answer = ${answer}, body_sha256 = ${body?.sha256 ?? null},
         body_octets = ${body?.octets ?? null}, expires_at = now() + interval '24 h'
       WHERE claim = ${claim}::uuid AND status IS NULL`.execute(await open())
   },
+  /** Removes expired keys, at most {@link SWEPT}; returns whether there may be more. */
   sweep: async () => sweep(await open()),
-  release: async (claim) => {
+  /** Releases a key: its request failed and may be repeated. */
+  release: async (claim: string): Promise<void> => {
     await sql`DELETE FROM mailsonde.idempotency_keys WHERE claim = ${claim}::uuid AND status IS NULL`.execute(
       await open(),
     )
