@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { checkAnswer } from '../answers/check.ts'
 import example from '../operations/examples/check.json' with { type: 'json' }
 import { factsOf, phaseOf } from './facts.ts'
+import { knownRun } from './kinds.ts'
 
 const answer = checkAnswer.parse(example)
 type Dmarc = Partial<typeof answer.dmarc>
@@ -89,4 +90,13 @@ it.each<[what: string, over: Partial<typeof answer>, facts: Partial<ReturnType<t
   ],
 ])('%s', (_, over, facts) => {
   expect(factsOf({ ...answer, ...over })).toMatchObject(facts)
+})
+
+it('the first reading is the baseline, and is not kept while a part of it is open', () => {
+  const first = knownRun('check', null).compare(answer)
+  expect(first).toMatchObject({ isBaseline: true, before: undefined, changes: [] })
+  expect(knownRun('check', first.known ?? null).compare(answer)).toMatchObject({ isBaseline: false, changes: [] })
+  const unread = { ...answer, spf: { ...answer.spf, status: 'unknown' as const } }
+  expect(knownRun('check', null).compare(unread).known).toBeUndefined()
+  expect(knownRun('check', first.known ?? null).compare(unread).known).toBeDefined()
 })
