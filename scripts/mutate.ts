@@ -98,10 +98,11 @@ function place(n: number) {
 
   async function tryNext(): Promise<void> {
     for (let change = chosen.shift(); change; change = chosen.shift()) {
-      const { file, was, now } = change
+      const { file, at, was, now } = change
       const by = await noticedBy(change)
-      const line = readFileSync(join(tree, file), 'utf8').split('\n')[change.line - 1]!
-      const what = `${placeOf(change)}: ${JSON.stringify(was.trim())} as ${JSON.stringify(now)}`
+      const source = readFileSync(join(tree, file), 'utf8')
+      const line = source.split('\n')[change.line - 1]!
+      const what = `${placeOf(change)}: ${JSON.stringify(source.slice(at, at + was.length).trim())} as ${JSON.stringify(now)}`
       console.log(`${by === undefined ? 'SURVIVES' : 'noticed '} ${what} | ${line.trim()} | ${by ?? ''}`)
       const counts = tally.get(moduleOf(file)) ?? { noticed: 0, of: 0 }
       tally.set(moduleOf(file), { noticed: counts.noticed + (by === undefined ? 0 : 1), of: counts.of + 1 })
