@@ -77,6 +77,7 @@ it.each<[string, string]>([
   ['mail = joe@example.org', 'joe@example.org'],
   ['Joe → joe@example.org', 'joe@example.org'],
   ['📧 joe@example.org', 'joe@example.org'],
+  ['Joe (joe@example.org', 'joe@example.org'],
   ['Joe / joe@example.org', 'joe@example.org'],
   ['joe@example.org\u0085', 'joe@example.org'],
   ["(7, 'joe@example.org', 'Joe'),", 'joe@example.org'],

@@ -283,7 +283,7 @@ const only: Step = (text) => {
 /** What no address has outside of quotes. */
 const APART = /[\s,;:="'<>()[\]{}|]/
 /** What ends the words in front of an address. */
-const IN_FRONT = /(?:[;:=|>)\]}"']\s*|,\s+|\t|\s{2,}|[^\p{L}\p{N}\s.,+_%'-]\s+)$/u
+const IN_FRONT = /(?:[;:=|<>()[\]{}"']\s*|,\s+|\t|\s{2,}|[^\p{L}\p{N}\s.,+_%'-]\s+)$/u
 
 const ADDRESS_STEPS: readonly Step[] = [
   withoutFormula,
