@@ -518,8 +518,9 @@ describe('a webhook', () => {
     if (target?.type !== 'webhook') throw new Error('it tells no webhook')
     return { monitor, id: target.id, secret: target.secret }
   }
-  const deliveries = async (id: string) =>
-    deliveryListAnswer.parse((await call('GET', `/v1/webhooks/${id}/deliveries`)).json()).data
+  const deliveriesPage = async (id: string, query = '') =>
+    deliveryListAnswer.parse((await call('GET', `/v1/webhooks/${id}/deliveries?${query}`)).json())
+  const deliveries = async (id: string) => (await deliveriesPage(id)).data
   const verified = ({ headers, body }: PostRequest, secret: string): unknown =>
     new Webhook(secret).verify(body, { ...headers, 'webhook-timestamp': headers['webhook-timestamp']! } as Record<
       string,
@@ -551,6 +552,18 @@ describe('a webhook', () => {
     const { sent } = (await call('POST', `/v1/monitors/${monitor.id}/test`)).json()
     expect(sent).toMatchObject([{ type: 'webhook', ok: status === 200 }])
     expect(await deliveries(id)).toMatchObject([{ type: 'monitor.changed', state, attempts: [{ status }] }])
+  })
+
+  it('lists its deliveries page by page, newest first', async () => {
+    const { monitor, id } = await hooked('paged')
+    answer = () => 200
+    for (let n = 0; n < 2; n++) await call('POST', `/v1/monitors/${monitor.id}/test`)
+    const all = (await deliveries(id)).map((one) => one.id)
+    expect(all).toHaveLength(2)
+    const first = await deliveriesPage(id, 'limit=1')
+    const second = await deliveriesPage(id, `limit=1&cursor=${first.next_cursor}`)
+    expect([...first.data, ...second.data].map((one) => one.id)).toEqual(all)
+    expect([first.has_more, second.has_more]).toEqual([true, false])
   })
 
   it('has two valid secrets for a day after they were rotated', async () => {
