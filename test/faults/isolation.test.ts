@@ -314,7 +314,7 @@ describe('bulk jobs', () => {
       },
     }
     engine = await startEngine(database, settings)
-  }, 60_000)
+  }, 120_000)
   afterAll(() => engine.stop())
 
   it('neighbours have their results at once; every row has one at the end, and the job ends', async () => {
@@ -337,7 +337,7 @@ describe('bulk jobs', () => {
         'internal_error',
         { message: 'an internal error of this service; its log has the cause' },
       ])
-  }, 60_000)
+  }, 120_000)
 
   it('a row with a fault is asked four times and then says so, without blaming the mailbox', async () => {
     const counts = new Map([...rows.asked].filter(([name]) => !isOwnLimit(name)))
