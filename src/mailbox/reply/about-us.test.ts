@@ -419,6 +419,7 @@ const OF_US: readonly string[] = [
   '550 Ongeldig afzenderadres',
   "550 Adresse de l'expéditeur incorrecte",
   '550 5.7.1 From domain probe.example does not accept mail itself',
+  '550 5.7.1 Members of dynamic ranges are not served',
 ]
 
 it.each(OF_US)('%j says nothing firm about the mailbox', (text) => {

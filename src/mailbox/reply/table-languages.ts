@@ -338,7 +338,7 @@ export const NOT_FOUND_ABROAD = row(
 
 /** Words of what a server may say about us, so that a state in the same sentence may be ours. */
 const OF_US =
-  'your (?:ip|server|host|mta|network|isp)|you (?:are(?! (?:writing|trying))|have|must|need)|clients?|connect(?:ed|ing|ions?)|senders?|sending (?:host|server|ip|mta)|relay(?! recipient)\\w*|ip|rdns|helo|ehlo|host ?names?|reputation|spammers?|(?<!\\b(?:our|this|the) )networks?|(?:that|which|who|used to) sen(?:ds?|t)|who (?:mailed|wrote)|(?:recipients?|users?|rcpts?) (?:limit|count|number)s?|sessions?|subscriber line|(?<!without )log ?in|passwords?|authenticat\\w*|isp'
+  'your (?:ip|server|host|mta|network|isp)|you (?:are(?! (?:writing|trying))|have|must|need)|clients?|connect(?:ed|ing|ions?)|senders?|sending (?:host|server|ip|mta)|relay(?! recipient)\\w*|ip|rdns|helo|ehlo|dynamic|dial-?ups?|residential|host ?names?|reputation|spammers?|(?<!\\b(?:our|this|the) )networks?|(?:that|which|who|used to) sen(?:ds?|t)|who (?:mailed|wrote)|(?:recipients?|users?|rcpts?) (?:limit|count|number)s?|sessions?|subscriber line|(?<!without )log ?in|passwords?|authenticat\\w*|isp'
 const english = (reason: Reason, write: Write, codes: ReplyRow['codes'], reply: string): ReplyRow => {
   const pattern = new RegExp(`^(?!.{0,4096}\\b(?:${OF_US})\\b).{0,4096}(?:${inAll(write, [ENGLISH]).source})`, 'u')
   return rows('recipient', codes)(reason, pattern, 'any host, in other words', reply)

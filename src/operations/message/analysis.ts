@@ -276,7 +276,7 @@ function nothingFound({ domain, spf, dkim, dmarc }: CheckAnswer): string {
   if (open) return `The check of ${domain} could not be made today: ${open.reason ?? 'a lookup had no answer'}.`
   return dkim.status === 'unknown'
     ? `The check of ${domain} finds nothing to repair in SPF and DMARC today; of its DKIM key it knows nothing.`
-    : `The check of ${domain} finds nothing to repair today: it passes.`
+    : `The check of ${domain} finds nothing to repair in its records today: see whether the SPF record names the host that sent this message, or that host signs it.`
 }
 
 /** Fields that show that a message is bulk mail. */
