@@ -65,7 +65,10 @@ const quotedWord = (octets: Buffer): string =>
 const others = (value: string, forms: readonly string[]): readonly string[] =>
   [...new Set(forms)].filter((one) => one !== value)
 
-/** A Content-Type with its parameters quoted or its charset written in another way, or with those that are added, or another charset. */
+/**
+ * A Content-Type with its parameters quoted or its charset written in another way, or with those that are added, or with
+ * another charset.
+ */
 export function typeForms(value: string): readonly string[] {
   if (value.length > MAX_VALUE) return []
   const bare = value.replace(/(=\s*)"([\w.+-]{1,200})"/g, '$1$2')

@@ -140,7 +140,7 @@ function wordsOf(format: Layout['format'], hasHeader: boolean): string {
   }[format]
 }
 
-/** What a text is sent as: the reader sees what else it is. A text of one column without a header has one row per line. */
+/** What a text is sent as: the reader sees what else it is. One column without a header has one row per line. */
 function formatOf(text: string): 'csv' | 'text' {
   const start = text.trimStart().slice(0, 4_096)
   const [first = ''] = start.split(/[\r\n]/, 1)

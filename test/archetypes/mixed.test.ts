@@ -86,6 +86,8 @@ const FOUND = [
   24, // an MX host that only a step names
   101, // sp and np below those of a public suffix
   103, // a name that is an alias by a wildcard
+  20_605, // a record that lets everybody pass, mended to one that is a permerror
+  40_452,
 ]
 
 it.each([...Array.from({ length: MADE }, (_, seed) => seed + 10_000), ...FOUND])('made zone %i', async (seed) => {

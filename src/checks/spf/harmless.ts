@@ -26,7 +26,8 @@ export function isHarmless(before: SpfFacts, after: SpfFacts): boolean {
 }
 
 function keepsSenders({ reading, tree, free = [] }: SpfFacts, after: SpfReading, root: SpfNode): boolean {
-  if (!reading || !tree || reading.extent.everybody) return true
+  if (!reading || !tree) return true
+  if (reading.extent.everybody) return after.permerrors.length === 0
   const [now, then] = [reading.extent.passing, after.extent.passing]
   const kept = new Set(then.conditional)
   // Nobody passes because of a name that does not exist.

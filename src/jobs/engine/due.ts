@@ -33,7 +33,7 @@ export function duePairsOf({ rows, claimed, room: roomOf }: DueSettings) {
     },
     size: () => due.size,
     drop,
-    /** What to claim now: providers and their pairs take turns, as far as `atMost` rows and the room of a provider go. */
+    /** What to claim now: providers and their pairs take turns, up to `atMost` rows and the room of a provider. */
     next: (atMost: number): readonly { readonly pair: DuePair; readonly most: number }[] => {
       const next: { pair: DuePair; most: number }[] = []
       let free = atMost

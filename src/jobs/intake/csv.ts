@@ -36,7 +36,7 @@ const DELIMITERS = [',', ';', '\t', '|', '，', '；', '،', '؛'] as const
 export type CsvLayout = {
   readonly format: 'csv'
   readonly delimiter: string
-  /** Each record is in quotes as a whole, with this delimiter behind it: a CSV pasted into one column of a spreadsheet. */
+  /** Each record is in quotes as a whole, with this delimiter behind it: a CSV that was one column of a spreadsheet. */
   readonly outer?: string
 } & Omit<Columns, 'titles'> &
   Counted

@@ -198,13 +198,12 @@ async function* physicalLines(
 
 /** Characters that may stand before the first item, and after the last one. */
 const MAX_AROUND = 1_024
-/** Characters kept of an item that is too long. */
 
 /**
- * The rows of a streamed `{"items": [...]}`, or of the list alone, those of a piece together. The items are extracted from the stream and
- * parsed one by one, so that a list of any size needs the memory of its largest item. Rows are identified by line: of
- * several items that begin on one line, each after the first counts as a line of its own. Throws AppError `bad_list`,
- * with the line, for text of another form or text that ends early.
+ * The rows of a streamed `{"items": [...]}`, or of the list alone, those of a piece together. The items are extracted
+ * from the stream and parsed one by one, so that a list of any size needs the memory of its largest item. Rows are
+ * identified by line: of several items that begin on one line, each after the first counts as a line of its own. Throws
+ * AppError `bad_list`, with the line, for text of another form or text that ends early.
  */
 export async function* jsonRows(
   text: AsyncIterable<string>,
