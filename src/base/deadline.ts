@@ -57,7 +57,7 @@ export async function withDeadline<T>(
  * A signal that fires with the first of `parents`, for work that reports its end: work with many listeners costs less
  * than with `AbortSignal.any`.
  */
-export function firstOf(parents: readonly AbortSignal[]) {
+export function firstOf(parents: readonly AbortSignal[]): { readonly signal: AbortSignal; readonly clear: () => void } {
   const controller = new AbortController()
   const stops = parents.map((parent) => [parent, () => controller.abort(parent.reason)] as const)
   const fired = parents.find((parent) => parent.aborted)

@@ -37,10 +37,17 @@ export async function openSession({ open, service }: Sessions, stopped: AbortSig
 
 const STATUSES = { SIGINT: 130, SIGTERM: 143 } as const
 
+type Interruption = {
+  readonly stopped: AbortSignal
+  /** The exit status that a shell expects after the signal; undefined without a signal. */
+  readonly status: () => number | undefined
+  readonly release: () => void
+}
+
 /**
  * Ctrl-C or SIGTERM. The first signal stops the work gracefully; the second ends the process at once, as by default.
  */
-export function interruption() {
+export function interruption(): Interruption {
   const stop = new AbortController()
   let status: number | undefined
   const fire = (signal: keyof typeof STATUSES): void => {
@@ -52,11 +59,7 @@ export function interruption() {
     for (const signal of Object.keys(STATUSES)) process.off(signal, fire)
   }
   for (const signal of Object.keys(STATUSES)) process.once(signal, fire)
-  return {
-    stopped: stop.signal /** The exit status that a shell expects after the signal; undefined without a signal. */,
-    status: () => status,
-    release,
-  }
+  return { stopped: stop.signal, status: () => status, release }
 }
 
 /** The environment of a command. */

@@ -42,7 +42,7 @@ export type CsvLayout = {
   Counted
 
 /**
- * The rows of a streamed CSV list (RFC 4180; any line end, any of four delimiters, stray quotes are kept), those of a
+ * The rows of a streamed CSV list (RFC 4180; any line end, any of eight delimiters, stray quotes are kept), those of a
  * piece together. `found` is called once, before the first row. With a `layout` the text continues an earlier part,
  * without a header. Throws AppError `bad_list` with the line.
  */

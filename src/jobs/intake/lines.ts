@@ -304,5 +304,10 @@ function itemCutter(firstLine: number) {
     if (state !== 'after') throw listError('items_end', { line })
     if (!(isBare ? /^\s*$/ : /^\s*\}\s*$/).test(around)) throw listError('after_items', { line })
   }
-  return { take, end /** Characters of the item that has not ended. */, held: () => item.length }
+  return {
+    take,
+    end,
+    /** Characters of the item that has not ended. */
+    held: () => item.length,
+  }
 }

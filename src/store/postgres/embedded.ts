@@ -53,7 +53,8 @@ export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSig
   }
   const keeper = keepOwned(await own(until), () => own(within(START_MS)), settings.log)
   return {
-    connection /** Stops the server (fast shutdown) and waits until it has ended, at most 15 s. */,
+    connection,
+    /** Stops the server (fast shutdown) and waits until it has ended, at most 15 s. */
     stop: async () => stopServer(await keeper.release(), place, account),
   }
 }
