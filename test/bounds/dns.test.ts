@@ -105,7 +105,8 @@ testBounds([
     (n) => {
       const { on, count } = refusals()
       const pool = udpPool<Wait>(LOCAL, on, () => 0)
-      for (let i = 0; i < n; i++) pool.ask(wait())
+      const one = wait()
+      for (let i = 0; i < n; i++) pool.ask(one)
       const refused = count()
       pool.close()
       return refused === 0

@@ -91,7 +91,7 @@ export class PortSocket<W extends Wait> {
     }
   }
 
-  forget({ id }: Wait): void {
+  forget(id: number): void {
     if (this.inFlight.delete(id)) this.#disposeIfIdle()
   }
 
@@ -99,7 +99,7 @@ export class PortSocket<W extends Wait> {
     for (const wait of this.inFlight.values()) {
       if (wait.expiresAtMs > nowMs) continue
       wait.holder = undefined
-      this.forget(wait)
+      this.forget(wait.id)
       this.#on.failed(wait, 'timeout')
     }
   }

@@ -97,7 +97,7 @@ class Connection<W extends Wait> {
     this.#socket.write(framed)
   }
 
-  forget({ id }: Wait): void {
+  forget(id: number): void {
     if (this.#inFlight.delete(id)) this.#idleSinceMs = this.#now()
   }
 
@@ -150,7 +150,7 @@ class Connection<W extends Wait> {
   }
 
   #release(wait: W): void {
-    this.forget(wait)
+    this.forget(wait.id)
     wait.holder = undefined
   }
 

@@ -39,7 +39,7 @@ it('what is asked in one turn goes out together, in order, and not before its en
 
 it.each([
   [200, 'more than one burst'],
-  [6_000, 'more than sixty'],
+  [6_000, 'places are given back on the way'], // 4,096
 ])('of %i questions each goes once but those given up, however late (%s)', async (count) => {
   const { add, turns, size } = lab()
   const asked = waits(count)

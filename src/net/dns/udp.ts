@@ -97,22 +97,47 @@ const usable = <W extends Wait>(socket: PortSocket<W>): boolean => socket.usable
  */
 const BURST = 96
 const SENDS_A_MS = 160
+/** The memory of sent queries is released once there are so many. */
+const TIDY_AFTER = 4_096
+
+/** Queries that were not sent yet. */
+type SendQueue<W extends Wait> = {
+  /** The query is sent at the end of this turn of the event loop, or as soon as the rate permits. */
+  readonly add: (wait: W) => void
+  readonly size: () => number
+  /** Removes all queries that were not sent. */
+  readonly empty: () => W[]
+}
+
 /**
  * Queries of one turn of the event loop are sent together: the server wakes up once for all of them, and the system
  * calls follow each other. `send` sends some, in their order.
  */
-export function sendQueue<W extends Wait>(send: (waits: readonly W[], nowMs: number) => void, now: () => number) {
-  const queue = new Set<W>()
+export function sendQueue<W extends Wait>(
+  send: (waits: readonly W[], nowMs: number) => void,
+  now: () => number,
+): SendQueue<W> {
+  let queue: (W | undefined)[] = []
+  let head = 0
+  let waiting = 0
   let allowance = BURST
   let allowedAtMs = Number.NEGATIVE_INFINITY
   let soon: NodeJS.Immediate | undefined
   let later: NodeJS.Timeout | undefined
-  const holder: Holder = { forget: (wait) => void queue.delete(wait as W) }
 
-  /** The query is sent at the end of this turn of the event loop, or as soon as the rate permits. */
+  const holder: Holder = {
+    forget: (place) => {
+      if (queue[place] === undefined) return
+      queue[place] = undefined
+      waiting--
+    },
+  }
+
   function add(wait: W): void {
+    wait.id = queue.length
     wait.holder = holder
-    queue.add(wait)
+    queue.push(wait)
+    waiting++
     if (soon === undefined && later === undefined) soon = setImmediate(go)
   }
 
@@ -123,26 +148,33 @@ export function sendQueue<W extends Wait>(send: (waits: readonly W[], nowMs: num
     soon = undefined
     const going = take(Math.floor(allowance))
     allowance -= going.length
-    later = queue.size > 0 ? setTimeout(go, 1) : undefined
+    later = waiting > 0 ? setTimeout(go, 1) : undefined
     send(going, nowMs)
   }
 
   function take(most: number): W[] {
     const taken: W[] = []
-    for (const wait of queue) {
-      if (taken.length >= most) break
-      taken.push(wait)
-      queue.delete(wait)
+    while (taken.length < most && head < queue.length) {
+      const wait = queue[head]
+      queue[head++] = undefined
+      if (wait) taken.push(wait)
     }
+    waiting -= taken.length
+    if (head === queue.length || head > TIDY_AFTER) tidy()
     return taken
   }
 
-  /** Removes all queries that were not sent. */
+  function tidy(): void {
+    queue = queue.slice(head)
+    head = 0
+    for (const [place, wait] of queue.entries()) if (wait) wait.id = place
+  }
+
   function empty(): W[] {
     clearImmediate(soon)
     clearTimeout(later)
     soon = later = undefined
-    return take(queue.size)
+    return take(queue.length)
   }
-  return { add, size: () => queue.size, empty }
+  return { add, size: () => waiting, empty }
 }

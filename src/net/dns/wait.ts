@@ -14,8 +14,8 @@ export type Wait = Query & {
   readonly overTcp: boolean
 }
 
-/** An owner of queries that have no answer yet. */
-export type Holder = { readonly forget: (wait: Wait) => void }
+/** An owner of queries in flight, identified by their ids. */
+export type Holder = { readonly forget: (id: number) => void }
 
 /** Why a transport has no answer. */
 export type Fault = 'timeout' | 'network' | 'malformed'
@@ -34,7 +34,7 @@ export type Handlers<W extends Wait> = {
 
 /** Gives a query up; a later answer is ignored. */
 export function giveUp(wait: Wait): void {
-  wait.holder?.forget(wait)
+  wait.holder?.forget(wait.id)
   wait.holder = undefined
 }
 

@@ -36,9 +36,10 @@ export function cached(
   },
 ): Resolve {
   const { now, maxEntries, maxBytes, nxdomainSinceMs } = options
-  const isRevoked = ({ value, keptAtMs }: { readonly value: Answer; readonly keptAtMs: number }): boolean =>
+  const isRevoked = ({ value, keptAtMs }: { readonly value: Kept; readonly keptAtMs: number }): boolean =>
     value.kind === 'nxdomain' && nxdomainSinceMs !== undefined && keptAtMs <= nxdomainSinceMs()
-  const answers = ttlCache<Answer>({ now, maxEntries, maxBytes, bytesOf })
+  const answers = ttlCache<Kept>({ now, maxEntries, maxBytes, bytesOf })
+  const shared = sharedNegatives()
   const failures = ttlCache<Failure>({ now, maxEntries: Math.max(1, maxEntries >> 3) })
 
   async function ask<T extends RecordType>(
@@ -49,7 +50,7 @@ export function cached(
       const [name, type, signal, asked] = question
       const answer = await (asked ? resolve(name, type, signal, asked) : resolve(name, type, signal))
       const mostS = answer.kind === 'found' ? DAY_S : NEGATIVE_S
-      answers.set(key, answer, Math.min(answer.ttlSeconds, mostS) * 1_000)
+      answers.set(key, shared(answer), Math.min(answer.ttlSeconds, mostS) * 1_000)
       failures.delete(key)
       return answer
     } catch (error) {
@@ -63,7 +64,7 @@ export function cached(
     const key = keyOf(name, type, asked)
     const kept = answers.get(key)
     if (kept && !signal.aborted && !isRevoked(kept))
-      return Promise.resolve(aged(kept.value, now() - kept.keptAtMs) as Answer<typeof type>)
+      return Promise.resolve(answerOf(kept.value, name, type, now() - kept.keptAtMs) as Answer<typeof type>)
     const failure = failures.get(key)?.value
     if (failure && failure.untilMs > now() && !signal.aborted) return Promise.reject(failure.error)
     return ask(key, [name, type, signal, asked])
@@ -120,9 +121,36 @@ const keyOf = (name: string, type: RecordType, asked: ResolveOptions | undefined
 const givenUp = (signal: AbortSignal, question: { name: string; type: string }): DnsError =>
   new DnsError(timedOut(signal) ? 'timeout' : 'aborted', question)
 
-/** A cached answer with the TTL that is left. */
-const aged = (answer: Answer, ageMs: number): Answer =>
-  ageMs < 1_000 ? answer : { ...answer, ttlSeconds: Math.max(0, answer.ttlSeconds - Math.floor(ageMs / 1_000)) }
+/** A negative answer without its question: nearly all that are cached differ in nothing else. */
+type Negative = Omit<Answer, 'name' | 'type'>
+type Kept = Answer | Negative
+
+/** Maximum number of negative answers that share their memory; they differ in kind, TTL and validation. */
+const MAX_NEGATIVES = 1_000
+
+/** The answer as it is cached: one object for all negative ones that are equal but for their question. */
+function sharedNegatives(): (answer: Answer) => Kept {
+  const known = new Map<string, Negative>()
+  return (answer) => {
+    const { kind, records, ttlSeconds, cname, secure, ede } = answer
+    if (kind === 'found' || cname.length > 0 || ede.length > 0) return answer
+    const key = `${kind} ${secure} ${ttlSeconds}`
+    const same = known.get(key)
+    if (same) return same
+    if (known.size >= MAX_NEGATIVES) return answer
+    const negative = { kind, records, ttlSeconds, cname, secure, ede }
+    known.set(key, negative)
+    return negative
+  }
+}
+
+/** The cached answer to a query, with the TTL that is left. */
+function answerOf(kept: Kept, name: string, type: RecordType, ageMs: number): Answer {
+  if (ageMs < 1_000 && 'name' in kept) return kept
+  const { kind, records, cname, secure, ede } = kept
+  const ttlSeconds = Math.max(0, kept.ttlSeconds - Math.floor(ageMs / 1_000))
+  return { kind, name: canonicalName(name), type, records, ttlSeconds, cname, secure, ede }
+}
 
 /** A failure is about the query only if the caller waited for it and the name could be queried. */
 const isKept = (error: DnsError, signal: AbortSignal): boolean =>
@@ -137,8 +165,10 @@ function keepFailure(failures: TtlCache<Failure>, key: string, error: DnsError, 
 }
 
 /** The approximate memory of an entry: its text, and a constant for each object. */
-function bytesOf(answer: Answer, key: string): number {
-  let bytes = 400 + 2 * key.length + answer.name.length
+function bytesOf(answer: Kept, key: string): number {
+  let bytes = 220 + 2 * key.length
+  if (!('name' in answer)) return bytes
+  bytes += 180 + answer.name.length
   for (const name of answer.cname) bytes += 32 + 2 * name.length
   for (const { text } of answer.ede) bytes += 64 + 2 * text.length
   for (const record of answer.records) bytes += 32 + sizeOf(record)
