@@ -276,6 +276,7 @@ it.each<[string, string[]]>([
 
 it.each([
   '<'.repeat(65_536),
+  '['.repeat(65_536),
   'a@'.repeat(32_768),
   '"'.repeat(65_535),
   ' '.repeat(65_536),

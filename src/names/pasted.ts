@@ -337,7 +337,7 @@ function quotedIn(text: string): readonly string[] {
 }
 
 /** A formula or a link repeats its address. */
-const isMarkup = (text: string): boolean => /^=|^\[[^\]]*\]\(mailto:|\[[^\]]*\|mailto:|<a\s/i.test(text)
+const isMarkup = (text: string): boolean => /^=|^\[[^\]]*\]\(mailto:|\[[^[\]|]{0,200}\|mailto:|<a\s/i.test(text)
 
 const isAddress = (text: string): boolean => parseEmail(text).ok
 

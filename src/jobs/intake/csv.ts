@@ -203,7 +203,7 @@ function rowsOfRecord(kind: Kind, { line, cells, isTooLong }: CsvRecord, layout:
 }
 
 const isRule = (cells: readonly string[]): boolean =>
-  cells.every((cell) => RULE.test(cell) || trimmed(cell) === '') && cells.some((cell) => RULE.test(cell))
+  cells.every((cell) => isDrawn(cell) || trimmed(cell) === '') && cells.some((cell) => isDrawn(cell))
 
 /**
  * The cells of a record with another number of them than the header, as many as that. A missing cell is empty; surplus
@@ -258,8 +258,12 @@ function resumable<T>(from: AsyncIterable<T>): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => ({ next: () => iterator.next() }) }
 }
 
-/** A line between the rows of a table that is drawn with characters, or around a block of code of Markdown. */
-export const RULE = /^[\s|+:=-]*--[\s|+:=-]*$|^\s*```\w*\s*$/
+/**
+ * Whether a text is a line between the rows of a table that is drawn with characters, or around a block of code of
+ * Markdown. Linear: a hostile one has as many dashes as a record may have.
+ */
+export const isDrawn = (text: string): boolean =>
+  (/^[\s|+:=-]+$/.test(text) && text.includes('--')) || /^\s{0,100}```\w{0,40}\s{0,100}$/.test(text)
 
 /**
  * Whether the first lines of a text are a table: the first one and those with an address have as many cells between one
@@ -268,7 +272,10 @@ export const RULE = /^[\s|+:=-]*--[\s|+:=-]*$|^\s*```\w*\s*$/
 function isTable(start: string): boolean {
   const lines = wholeLines(start)
   // A link of Markdown repeats its address.
-  const most = Math.max(0, ...lines.map((line) => line.replace(/\]\(mailto:[^()]*\)/gi, '').split('@').length - 1))
+  const most = Math.max(
+    0,
+    ...lines.map((line) => line.replace(/\]\(mailto:[^()]{0,300}\)/gi, '').split('@').length - 1),
+  )
   if (lines.length < 2 || most !== 1 || CHAT_LINE.test(lines[0]!)) return false
   const rows = lines.filter((line, i) => i === 0 || line.includes('@'))
   return DELIMITERS.some(
@@ -280,7 +287,7 @@ function isTable(start: string): boolean {
 function wholeLines(start: string): readonly string[] {
   const all = start.split(/\r\n|\r|\n/)
   const whole = start.length < DELIMITER_SAMPLE ? all : all.slice(0, -1)
-  return whole.filter((line) => line.trim() !== '' && !RULE.test(line)).slice(0, 20)
+  return whole.filter((line) => line.trim() !== '' && !isDrawn(line)).slice(0, 20)
 }
 
 /** Whether a text is one line of addresses and nothing else: as a table it would be one address. */

@@ -273,6 +273,11 @@ describe('CSV', () => {
     await expect(read(list)).rejects.toThrow('incorrect data check')
   })
 
+  it('reads a line of dashes within the time of a test', async () => {
+    const { rows } = await read(`${'-'.repeat(65_000)}x\nx@a.example\n`, { contentType: 'text/plain' })
+    expect(rows).toHaveLength(2)
+  })
+
   it('repeats at most 4 Mi characters of other columns for the values of one cell', async () => {
     const many = Array.from({ length: 90 }, (_, i) => `u${i}@a.example`).join(' ')
     const note = 'x'.repeat(60_000)

@@ -2,7 +2,7 @@ import { messageOf } from '../../base/errors.ts'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import { trimmed } from '../../names/pasted.ts'
 import { listError, type RowProblem, rowProblem } from '../problems.ts'
-import { MAX_COLUMNS, RULE } from './csv.ts'
+import { isDrawn, MAX_COLUMNS } from './csv.ts'
 import {
   badRow,
   type Held,
@@ -39,7 +39,7 @@ export async function* textRows(
 ): AsyncIterable<readonly IntakeRow[]> {
   for await (const lines of physicalLines(text, firstLine, held))
     yield lines.flatMap((one) =>
-      one.line < firstLine + titles || RULE.test(one.text) || (isDump && !one.text.includes('@'))
+      one.line < firstLine + titles || isDrawn(one.text) || (isDump && !one.text.includes('@'))
         ? []
         : textRow(kind, one),
     )
