@@ -1,4 +1,5 @@
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
+import { RECORD_TYPES } from '../net/dns/record-data.ts'
 import { type Html, html, verbatim } from './html.ts'
 import { csrfField } from './layout.ts'
 import type { Visit } from './page.ts'
@@ -15,7 +16,6 @@ type EditableRecord = {
 
 /** Maximum number of records that can be edited on one page. */
 const MAX_RECORDS = 24
-export const RECORD_TYPES = ['TXT', 'MX', 'A', 'AAAA', 'CNAME', 'NS', 'CAA', 'TLSA', 'PTR'] as const
 
 /** Forms to try records of a domain: the published ones, the proposed ones, and an empty one. */
 export function recordForms(domain: string, answer: unknown, visit: Pick<Visit, 'token'>): Html {
@@ -35,7 +35,7 @@ export const recordForm = (
 <form method="post" action="${domainPath(domain)}/try">${csrfField(visit)}
 ${above(problem)}
 <label>Name <input name="name" value="${record.name}" maxlength="300" required autocapitalize="off" spellcheck="false"${invalid('name', problem)}>${beside('name', problem)}</label>
-<label>Type <select name="type"${invalid('type', problem)}>${[...new Set([record.type, ...RECORD_TYPES])].map((type) => html`<option${type === record.type ? html` selected` : ''}>${type}</option>`)}</select>${beside('type', problem)}</label>
+<label>Type <select name="type"${invalid('type', problem)}>${RECORD_TYPES.map((type) => html`<option${type === record.type ? html` selected` : ''}>${type}</option>`)}</select>${beside('type', problem)}</label>
 <label class="wide">Value <textarea name="value" rows="3" maxlength="20000" required spellcheck="false"${invalid('value', problem)}>${verbatim(record.value)}</textarea>${beside('value', problem)}</label>
 <button>Try it</button></form></details>`
 

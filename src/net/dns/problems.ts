@@ -2,23 +2,6 @@ import { type Problem, problemsOf, quoted, type Sentence, shown } from '../../ba
 
 type Text = { text: string }
 type Max = { max: number }
-type Type = { type: keyof typeof SHAPES }
-
-const SHAPES = {
-  A: 'one IPv4 address',
-  AAAA: 'one IPv6 address',
-  CNAME: 'one name',
-  NS: 'one name',
-  PTR: 'one name',
-  MX: 'a preference and a host (10 mail.example.org.)',
-  TXT: 'one or more strings in quotes',
-  SOA: 'two names and five numbers',
-  CAA: 'flags, a tag and a value (0 issue "ca.example.net")',
-  TLSA: 'three numbers and hexadecimal digits',
-  DS: 'three numbers and hexadecimal digits',
-  DNSKEY: 'three numbers and a key in base64',
-} as const
-
 /** What is wrong with a record that a person wrote, or with its data. */
 export const recordProblem = problemsOf('record', {
   too_long: ({ max }: Max) => `the value is longer than ${max} characters`,
@@ -34,7 +17,8 @@ export const recordProblem = problemsOf('record', {
     `${quoted(text, 40)} is a URL: write the name of the record, such as ${shown(host, 80)}`,
   name_length: ({ text }: Text) =>
     `${quoted(text, 40)} is not a name: a label is empty or longer than 63 octets, or the name is longer than 253`,
-  shape: ({ type }: Type) => `${type} data is ${SHAPES[type]}`,
+  /** `shape` is what the data of the type must be, in words. */
+  shape: ({ type, shape }: { type: string; shape: string }) => `${type} data is ${shape}`,
   caa_tag: ({ text }: Text) => `${quoted(text, 40)} is not a CAA tag`,
   base64: () => 'the key is not base64',
   soa_number: ({ text }: Text) => `${quoted(text, 40)} is not a number of the SOA record`,

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { keysOf } from '../../base/json.ts'
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { parseIp } from '../../names/ip.ts'
 import { recordProblem } from './problems.ts'
@@ -12,23 +13,8 @@ export type Field = { readonly text: string; readonly quoted: boolean }
 /** Reads a name in the data into its canonical form (lower case, no trailing dot). */
 type ReadName = (text: string) => Parsed<string>
 
-/** The types that can be parsed from text. */
-export const RECORD_TYPES = [
-  'A',
-  'AAAA',
-  'CNAME',
-  'NS',
-  'PTR',
-  'MX',
-  'TXT',
-  'SOA',
-  'CAA',
-  'TLSA',
-  'DS',
-  'DNSKEY',
-] as const satisfies readonly RecordType[]
 /** A type that the text of a zone may contain; signatures are only queried. */
-export type TextType = (typeof RECORD_TYPES)[number]
+export type TextType = Exclude<RecordType, 'RRSIG' | 'NSEC3PARAM'>
 
 /** Maximum size of the data of a record, octets (RFC 1035 §3.2.1: a 16-bit length). */
 export const MAX_DATA = 65_535
@@ -39,78 +25,95 @@ export function readFields<T extends TextType>(
   fields: readonly Field[],
   readName: ReadName,
 ): Parsed<RecordData[T]> {
-  const [least, most] = COUNTS[type]
-  if (fields.length < least || fields.length > most) return problem(recordProblem('shape', { type }))
-  const read = READERS[type] as (fields: readonly Field[], readName: ReadName) => Parsed<RecordData[T]>
-  return read(fields, readName)
+  const { shape, fields: counts, read }: TextForm<T> = TEXT_FORMS[type]
+  const [least, most] = counts
+  return fields.length < least || fields.length > most
+    ? problem(recordProblem('shape', { type, shape }))
+    : read(fields, readName)
 }
 
-const COUNTS: Readonly<Record<TextType, readonly [least: number, most: number]>> = {
-  A: [1, 1],
-  AAAA: [1, 1],
-  CNAME: [1, 1],
-  NS: [1, 1],
-  PTR: [1, 1],
-  MX: [2, 2],
-  TXT: [1, 1_000],
-  SOA: [7, 7],
-  CAA: [3, 3],
-  TLSA: [4, 100],
-  DS: [4, 100],
-  DNSKEY: [4, 100],
+/** The data of a type as text: its shape in words, how many fields it has, and what reads them. */
+type TextForm<T extends TextType> = {
+  readonly shape: string
+  readonly fields: readonly [least: number, most: number]
+  readonly read: (fields: readonly Field[], readName: ReadName) => Parsed<RecordData[T]>
 }
 
-type Reader<T extends TextType> = (fields: readonly Field[], readName: ReadName) => Parsed<RecordData[T]>
+const name = {
+  shape: 'one name',
+  fields: [1, 1],
+  read: ([field]: readonly Field[], readName: ReadName) => readName(field!.text),
+} as const
 
-const name = ([field]: readonly Field[], readName: ReadName): Parsed<string> => readName(field!.text)
-
-const READERS: { readonly [T in TextType]: Reader<T> } = {
-  A: ([field]) => address(field!.text, false),
-  AAAA: ([field]) => address(field!.text, true),
+const TEXT_FORMS: { readonly [T in TextType]: TextForm<T> } = {
+  TXT: {
+    shape: 'one or more strings in quotes',
+    fields: [1, 1_000],
+    read: (fields) => {
+      const octets = joined(fields)
+      return octets.ok ? parsed(textOf(octets.value)) : octets
+    },
+  },
+  MX: {
+    shape: 'a preference and a host (10 mail.example.org.)',
+    fields: [2, 2],
+    read: ([preference, exchange], readName) =>
+      both(number(preference!, 0xffff), readName(exchange!.text), (a, b) => ({ preference: a, exchange: b })),
+  },
+  A: { shape: 'one IPv4 address', fields: [1, 1], read: ([field]) => address(field!.text, false) },
+  AAAA: { shape: 'one IPv6 address', fields: [1, 1], read: ([field]) => address(field!.text, true) },
   CNAME: name,
   NS: name,
   PTR: name,
-  MX: ([preference, exchange], readName) =>
-    both(number(preference!, 0xffff), readName(exchange!.text), (a, b) => ({ preference: a, exchange: b })),
-  TXT: (fields) => {
-    const octets = joined(fields)
-    return octets.ok ? parsed(textOf(octets.value)) : octets
+  SOA: { shape: 'two names and five numbers', fields: [7, 7], read: soa },
+  CAA: { shape: 'flags, a tag and a value (0 issue "ca.example.net")', fields: [3, 3], read: caa },
+  TLSA: {
+    shape: 'three numbers and hexadecimal digits',
+    fields: [4, 100],
+    read: (fields) =>
+      numbersAndHex(fields, [255, 255, 255], ([usage, selector, matchingType], data) => ({
+        usage: usage!,
+        selector: selector!,
+        matchingType: matchingType!,
+        data,
+      })),
   },
-  SOA: soa,
-  CAA: ([flags, tag, value]) => {
-    const octets = joined([value!])
-    if (!octets.ok) return octets
-    const flag = number(flags!, 255)
-    if (!flag.ok) return flag
-    if (!/^[A-Za-z0-9]{1,255}$/.test(tag!.text)) return problem(recordProblem('caa_tag', { text: tag!.text }))
-    // RFC 8659 §4.1: the first bit of the flags.
-    return parsed({ critical: (flag.value & 0x80) !== 0, tag: tag!.text.toLowerCase(), value: textOf(octets.value) })
+  DS: {
+    shape: 'three numbers and hexadecimal digits',
+    fields: [4, 100],
+    read: (fields) =>
+      numbersAndHex(fields, [0xffff, 255, 255], ([keyTag, algorithm, digestType], digest) => ({
+        keyTag: keyTag!,
+        algorithm: algorithm!,
+        digestType: digestType!,
+        digest,
+      })),
   },
-  TLSA: (fields) =>
-    numbersAndHex(fields, [255, 255, 255], ([usage, selector, matchingType], data) => ({
-      usage: usage!,
-      selector: selector!,
-      matchingType: matchingType!,
-      data,
-    })),
-  DS: (fields) =>
-    numbersAndHex(fields, [0xffff, 255, 255], ([keyTag, algorithm, digestType], digest) => ({
-      keyTag: keyTag!,
-      algorithm: algorithm!,
-      digestType: digestType!,
-      digest,
-    })),
-  DNSKEY: (fields) => {
-    const numbers = numbersOf(fields, [0xffff, 255, 255])
-    if (!numbers.ok) return numbers
-    const publicKey = fields
-      .slice(3)
-      .map(({ text }) => text)
-      .join('')
-    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(publicKey)) return problem(recordProblem('base64'))
-    const [flags, protocol, algorithm] = numbers.value
-    return parsed({ flags: flags!, protocol: protocol!, algorithm: algorithm!, publicKey })
-  },
+  DNSKEY: { shape: 'three numbers and a key in base64', fields: [4, 100], read: dnskey },
+}
+/** The types that can be parsed from text, those that a person edits most first. */
+export const RECORD_TYPES = keysOf(TEXT_FORMS)
+
+function caa([flags, tag, value]: readonly Field[]): Parsed<RecordData['CAA']> {
+  const octets = joined([value!])
+  if (!octets.ok) return octets
+  const flag = number(flags!, 255)
+  if (!flag.ok) return flag
+  if (!/^[A-Za-z0-9]{1,255}$/.test(tag!.text)) return problem(recordProblem('caa_tag', { text: tag!.text }))
+  // RFC 8659 §4.1: the first bit of the flags.
+  return parsed({ critical: (flag.value & 0x80) !== 0, tag: tag!.text.toLowerCase(), value: textOf(octets.value) })
+}
+
+function dnskey(fields: readonly Field[]): Parsed<RecordData['DNSKEY']> {
+  const numbers = numbersOf(fields, [0xffff, 255, 255])
+  if (!numbers.ok) return numbers
+  const publicKey = fields
+    .slice(3)
+    .map(({ text }) => text)
+    .join('')
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(publicKey)) return problem(recordProblem('base64'))
+  const [flags, protocol, algorithm] = numbers.value
+  return parsed({ flags: flags!, protocol: protocol!, algorithm: algorithm!, publicKey })
 }
 
 function soa([mname, rname, ...rest]: readonly Field[], readName: ReadName): Parsed<RecordData['SOA']> {

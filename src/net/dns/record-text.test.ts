@@ -95,7 +95,7 @@ describe('parseRecord', () => {
       '@',
       'SPF',
       'v=spf1 -all',
-      'the type "SPF" is not one of A, AAAA, CNAME, NS, PTR, MX, TXT, SOA, CAA, TLSA, DS, DNSKEY',
+      'the type "SPF" is not one of TXT, MX, A, AAAA, CNAME, NS, PTR, SOA, CAA, TLSA, DS, DNSKEY',
     ],
     ['@', 'TXT', '"open', 'a quote that is not closed on the same line'],
     ['@', 'TXT', '"\\999"', '\\999 is not an octet: write \\000 to \\255'],
