@@ -20,7 +20,7 @@ import {
 import { reportIntake } from '../store/postgres/reports.ts'
 import type { StorageGuard } from '../store/postgres/storage.ts'
 import type { Ctx, Log } from '../world.ts'
-import { type AcrossSender, acrossDomains } from './across.ts'
+import { acrossDomains } from './across.ts'
 import { type AskedFacts, askFacts, askSharedFacts, type FactSources } from './facts.ts'
 import { isByAddresses } from './home.ts'
 import { type Imported, type ImportRequest, importReports } from './import.ts'
@@ -52,58 +52,6 @@ type Said = {
   readonly note: string | undefined
   /** Id of the key. */
   readonly by: string
-}
-
-/**
- * Reports. Every function opens the database when it is first needed (a function that reads: if it exists), and rejects
- * with AppError `upstream_unavailable` while it is away.
- */
-export type ReportService = {
-  /**
-   * Stores the reports of an input; what it names is stored when this resolves. At most {@link AT_ONCE} streams are read
-   * at the same time: each is held in memory.
-   */
-  readonly import: (octets: Uint8Array | AsyncIterable<Uint8Array>, request: ImportRequest) => Promise<Imported>
-  readonly senders: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<SendersOf>
-  readonly summary: (ctx: Asking, period: Period & { readonly domain: Domain }) => Promise<Summary>
-  /** The senders over all domains that `sees` allows, and the messages from names in From that it allows. */
-  readonly across: (
-    ctx: Asking,
-    period: Omit<Period, 'domain'>,
-    sees: (domain: Domain) => boolean,
-  ) => Promise<{
-    readonly senders: readonly AcrossSender[]
-    readonly messages: number
-    readonly domains: number
-    readonly leftOut: LeftOut
-  }>
-  /**
-   * Keeps what the owner of a domain says about one of its senders (`ours: null` takes it back), and returns the sender
-   * as it is judged then. Undefined: no sender has this id. Rejects with AppError `limit_reached` for too many words.
-   */
-  readonly say: (ctx: Asking, said: Said) => Promise<Sender | undefined>
-  readonly rows: ReportSums['rows']
-  readonly namesOf: ReportSums['namesOf']
-  readonly tls: ReportSums['tls']
-  /** The number of reports that may have rows about the domain, whichever process has stored them. */
-  readonly stored: ReportSums['stored']
-  readonly domains: ReportSums['domains']
-  readonly strangers: ReportSums['strangers']
-  readonly countStranger: (domain: string) => Promise<void>
-  readonly mailboxPlace: ReportSums['mailboxPlace']
-  readonly rememberPlace: ReportSums['rememberPlace']
-  /** When the message of this digest was first waited for. */
-  readonly waitingSince: (digest: string) => Promise<Date>
-  /** The domains of all monitors. */
-  readonly monitored: ReportSums['monitored']
-  /** Selectors of verified signatures of the last 90 days, most mail first. */
-  readonly selectors: (domain: Domain) => Promise<readonly { readonly domain: string; readonly selector: string }[]>
-  /** Removes the reports about a domain and the names below it. */
-  readonly forget: (domain: string) => Promise<number>
-  /** Removes what is older than the time that reports are kept; at most once an hour. */
-  readonly sweep: () => Promise<void>
-  /** Failure reports that came in since the start: they are counted and not kept. */
-  readonly counted: () => { readonly reports: number; readonly failureReports: number; readonly refused: number }
 }
 
 /** Uploads that are held in memory at the same time: each may have 25 MiB. */
@@ -163,7 +111,13 @@ const NO_SUMS: Omit<ReportSums, 'countStranger' | 'rememberPlace' | 'waitingSinc
   sweep: async () => {},
 }
 
-export function reportService(settings: ReportServiceSettings): ReportService {
+export type ReportService = ReturnType<typeof reportService>
+
+/**
+ * Reports. Every function opens the database when it is first needed (a function that reads: if it exists), and rejects
+ * with AppError `upstream_unavailable` while it is away.
+ */
+export function reportService(settings: ReportServiceSettings) {
   const { now, monotonic, keepMs, maxOctets, storage, exists = () => true } = settings
   const database = onceUnlessFailed(settings.open)
   const opened = async (): Promise<ReportSums> => reportSumsOf((await database()).db)
@@ -192,7 +146,11 @@ export function reportService(settings: ReportServiceSettings): ReportService {
   }
   return {
     ...senderLooks(settings, { opened, sums, turns, imported: () => counts.reports }),
-    import: told(async (octets, request) => {
+    /**
+     * Stores the reports of an input; what it names is stored when this resolves. At most {@link AT_ONCE} streams are
+     * read at the same time: each is held in memory.
+     */
+    import: told(async (octets: Uint8Array | AsyncIterable<Uint8Array>, request: ImportRequest): Promise<Imported> => {
       const importing = {
         ...{ heavy: settings.heavy, envelopeOf: settings.envelopeOf, now, keepMs },
         intake: async (kind: ReportKind, isStranger: boolean) => {
@@ -217,20 +175,29 @@ export function reportService(settings: ReportServiceSettings): ReportService {
         sweep().catch((error) => settings.log.warn('old reports could not be removed', { reason: error.message }))
       return imported
     }),
-    rows: told(async (...asked) => (await sums()).rows(...asked)),
-    namesOf: told(async (domain) => (await sums()).namesOf(domain)),
-    tls: told(async (period) => (await sums()).tls(period)),
-    stored: told(async (domain) => (await sums()).stored(domain)),
+    rows: told(async (...asked: Parameters<ReportSums['rows']>) => (await sums()).rows(...asked)),
+    namesOf: told(async (domain: string) => (await sums()).namesOf(domain)),
+    tls: told(async (period: Period) => (await sums()).tls(period)),
+    /** The number of reports that may have rows about the domain, whichever process has stored them. */
+    stored: told(async (domain: string) => (await sums()).stored(domain)),
     domains: told(async () => (await sums()).domains()),
     strangers: told(async () => (await sums()).strangers()),
-    countStranger: told(async (domain) => (await opened()).countStranger(domain, new Date(now()))),
-    mailboxPlace: told(async (name) => (await sums()).mailboxPlace(name)),
-    rememberPlace: told(async (...asked) => (await opened()).rememberPlace(...asked)),
-    waitingSince: told(async (digest) => (await opened()).waitingSince(digest, new Date(now()))),
+    countStranger: told(async (domain: string) => (await opened()).countStranger(domain, new Date(now()))),
+    mailboxPlace: told(async (name: string) => (await sums()).mailboxPlace(name)),
+    rememberPlace: told(async (...asked: Parameters<ReportSums['rememberPlace']>) =>
+      (await opened()).rememberPlace(...asked),
+    ),
+    /** When the message of this digest was first waited for. */
+    waitingSince: told(async (digest: string) => (await opened()).waitingSince(digest, new Date(now()))),
+    /** The domains of all monitors. */
     monitored: told(async () => (await sums()).monitored()),
-    selectors: told(async (domain) => (await sums()).selectors(domain, dayOf(now() - SELECTORS_MS))),
-    forget: told(async (domain) => (await sums()).forget(domain)),
+    /** Selectors of verified signatures of the last 90 days, most mail first. */
+    selectors: told(async (domain: Domain) => (await sums()).selectors(domain, dayOf(now() - SELECTORS_MS))),
+    /** Removes the reports about a domain and the names below it. */
+    forget: told(async (domain: string) => (await sums()).forget(domain)),
+    /** Removes what is older than the time that reports are kept; at most once an hour. */
     sweep: told(sweep),
+    /** Failure reports that came in since the start: they are counted and not kept. */
     counted: () => ({ ...counts }),
   }
 }
@@ -247,7 +214,7 @@ type Looking = {
 function senderLooks(
   { now, monotonic, keepMs, networkOf, listedOn }: ReportServiceSettings,
   { opened, sums, turns, imported }: Looking,
-): Pick<ReportService, 'senders' | 'across' | 'summary' | 'say'> {
+) {
   const factSources = { memory: factMemory(monotonic), networkOf, listedOn }
   const sharing = sharedWork<SendersOf>()
   let words = 0
@@ -284,7 +251,7 @@ function senderLooks(
     }
     return sharing(key, find, ctx).result
   }
-  const across: ReportService['across'] = async (ctx, period, sees) => {
+  async function across(ctx: Asking, period: Omit<Period, 'domain'>, sees: (domain: Domain) => boolean) {
     const table = await sums()
     const names = (await table.names()).filter(({ name }) => {
       const domain = parseDomain(name)
@@ -322,8 +289,9 @@ function senderLooks(
   }
   return {
     senders: told(senders),
-    across: told((ctx, period, sees) => inPlace(ctx, () => across(ctx, period, sees))),
-    summary: told(async (ctx, period) => {
+    /** The senders over all domains that `sees` allows, and the messages from names in From that it allows. */
+    across: told((...[ctx, period, sees]: Parameters<typeof across>) => inPlace(ctx, () => across(ctx, period, sees))),
+    summary: told(async (ctx: Asking, period: Period & { readonly domain: Domain }): Promise<Summary> => {
       const [found, table] = await Promise.all([senders(ctx, period), sums()])
       const forwarded = found.senders
         .filter(({ verdict }) => verdict === 'forwarded')
@@ -335,6 +303,10 @@ function senderLooks(
       ])
       return { ...found, about, days, policies }
     }),
+    /**
+     * Keeps what the owner of a domain says about one of its senders (`ours: null` takes it back), and returns the sender
+     * as it is judged then. Undefined: no sender has this id. Rejects with AppError `limit_reached` for too many words.
+     */
     say: told(say),
   }
 }
