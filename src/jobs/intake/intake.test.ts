@@ -2,7 +2,8 @@ import { deflateSync, gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { csvReader, delimiterOf } from './csv.ts'
+import { delimiterOf } from './csv.ts'
+import { CsvReader } from './csv-reader.ts'
 import { type Intake, type Layout, readList } from './intake.ts'
 import { encodingOf } from './octets.ts'
 import type { IntakeRow } from './row.ts'
@@ -618,7 +619,7 @@ it('ends a bomb where the ratio breaks, however much of it has been sent', async
 
 /** The cells of CSV as our reader gives them; an open quote is undefined. */
 function cellsIn(text: string, size: number): readonly (readonly string[])[] | undefined {
-  const reader = csvReader(',', 1)
+  const reader = new CsvReader(',', 1)
   const cells: (readonly string[])[] = []
   try {
     for (let at = 0; at < text.length; at += size)

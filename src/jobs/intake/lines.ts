@@ -2,7 +2,8 @@ import { messageOf } from '../../base/errors.ts'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import { trimmed } from '../../names/pasted.ts'
 import { listError, type RowProblem, rowProblem } from '../problems.ts'
-import { isDrawn, MAX_COLUMNS } from './csv.ts'
+import { isDrawn } from './csv.ts'
+import { MAX_COLUMNS } from './csv-reader.ts'
 import {
   badRow,
   type Held,
