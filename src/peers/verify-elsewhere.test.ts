@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest'
+import { exampleOf } from '../../test/lab/answer.ts'
 import { labDeps } from '../../test/lab/app.ts'
 import { labWorld } from '../../test/lab/world.ts'
 import { type GeoRecord, mergeGeo } from '../geo/record.ts'
 import { type Ip, ip } from '../names/ip.ts'
 import { nodeName } from '../names/source.ts'
+import { verify } from '../operations/verify.ts'
 import type { Peer } from './peer.ts'
 import type { PeerRegistry } from './registry.ts'
-import { askNodeOf, distanceSteps, nearestNodes } from './verify-elsewhere.ts'
+import { askNodeOf, distanceSteps, nearestNodes, verifyElsewhere } from './verify-elsewhere.ts'
 
 const FRANKFURT: GeoRecord = { country: 'DE', continent: 'Europe', latitude: 50.1, longitude: 8.7 }
 const BERLIN: GeoRecord = { country: 'DE', continent: 'Europe', latitude: 52.5, longitude: 13.4 }
@@ -98,4 +100,32 @@ it('of two that are equally near the less loaded stays first; without a destinat
   const nodes = [node('frankfurt', '45.53.2.2'), node('berlin', '45.53.2.4')]
   expect((await nearestNodes({ geo, verifier }, nodes, TO)).map(({ id }) => id)).toEqual(['frankfurt', 'berlin'])
   expect(await nearestNodes({ geo, verifier }, NODES, undefined)).toEqual(NODES)
+})
+
+it.each<[what: string, asked: { readonly peer?: string; readonly pool: boolean }, timeouts: readonly string[]]>([
+  ['the best node', { peer: 'auto', pool: false }, ['30000ms', '15000ms', '7500ms']],
+  ['another after this one was refused', { pool: true }, ['30000ms', '15000ms', '15000ms']],
+])('%s: a node gets half of the time that is left, the last of the pool all of it', async (_, asked, timeouts) => {
+  let nowMs = 0
+  const told: (string | null)[] = []
+  const peers = {
+    self: { id: 'here' },
+    choose: async () => NODES,
+    ask: async (_node: Peer, path: string) => {
+      const timeout = new URLSearchParams(path.slice(path.indexOf('?'))).get('timeout')
+      told.push(timeout)
+      nowMs += Number.parseInt(timeout ?? '', 10)
+      return { status: 503, body: {} }
+    },
+  } as unknown as PeerRegistry
+  const world = labWorld({}, { monotonic: () => nowMs })
+  const { verifier } = labDeps(world)
+  const own = { ...exampleOf(verify), result: 'blocked', reason: 'source_blocked' } as const
+  const answer = await verifyElsewhere(
+    { ...world, signal: new AbortController().signal },
+    { peers, geo, verifier },
+    { peer: asked.peer, pool: asked.pool, email: 'joe@a.example', query: () => ({}), timeoutMs: 60_000 },
+    async () => own,
+  )
+  expect([told, answer]).toEqual([timeouts, own])
 })

@@ -3,7 +3,8 @@ import { labDns } from '../../test/lab/dns.ts'
 import { labSource } from '../../test/lab/reports.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import { domain } from '../names/domain.ts'
-import { askFacts } from './facts.ts'
+import { ip } from '../names/ip.ts'
+import { askFacts, type FactSources } from './facts.ts'
 import { findSenders } from './senders.ts'
 
 const ZONE = {
@@ -19,18 +20,23 @@ const ZONE = {
   'sendgrid.net': { TXT: ['v=spf1 ip4:198.51.100.0/25 ip4:203.0.113.7 ip6:2001:db8:1::/48 ~all'] },
 }
 const STEADY = 0b11111
+const CACHE = { maxEntries: 100, now: () => 0 }
+const nothingKnown = (): FactSources['memory'] => ({
+  hosts: ttlCache(CACHE),
+  ranges: ttlCache(CACHE),
+  listed: ttlCache(CACHE),
+})
 
 /** The senders of rows when the lists know some addresses, and the addresses that the lists were asked about. */
 async function told(rows: readonly Parameters<typeof labSource>[0][], listed: Readonly<Record<string, boolean>>) {
   const sources = rows.map((row, i) => labSource({ number: i + 1, ...row }))
   const asked: string[] = []
-  const cache = { maxEntries: 100, now: () => 0 }
   const facts = await askFacts(
     { resolve: labDns(ZONE).resolve, signal: AbortSignal.timeout(5_000) },
     domain('example.org'),
     { sources, words: [] },
     {
-      memory: { hosts: ttlCache(cache), ranges: ttlCache(cache), listed: ttlCache(cache) },
+      memory: nothingKnown(),
       networkOf: async () => undefined,
       listedOn: async (address) => {
         asked.push(address)
@@ -70,12 +76,54 @@ it.each([
   expect((await told([{ address }], {})).names).toEqual([name]),
 )
 
+it('lists are asked about an address once, and a list without an answer again', async () => {
+  const memory = nothingKnown()
+  const sources = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((address, i) =>
+    labSource({ number: i + 1, address, recent_days: STEADY }),
+  )
+  const asked: string[] = []
+  const isListed = async () => {
+    const facts = await askFacts(
+      { resolve: labDns(ZONE).resolve, signal: AbortSignal.timeout(5_000) },
+      domain('example.org'),
+      { sources, words: [] },
+      {
+        memory,
+        networkOf: async () => undefined,
+        listedOn: async (address) => {
+          asked.push(address)
+          return { '192.0.2.1': true, '192.0.2.2': false }[address as string]
+        },
+      },
+    )
+    return sources.map(({ address }) => facts.isListed(ip(address)))
+  }
+  expect([await isListed(), await isListed()]).toEqual([
+    [true, false, false],
+    [true, false, false],
+  ])
+  expect(asked).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.3'])
+})
+
+it.each([
+  ['example.org', '192.0.2.9', true],
+  ['example.org', '192.0.2.10', false],
+  ['mail.example.org', '192.0.2.9', false], // a return path that has no record
+])('who passes SPF of %s: %s %s', async (name, address, passes) => {
+  const facts = await askFacts(
+    { resolve: labDns(ZONE).resolve, signal: AbortSignal.timeout(5_000) },
+    domain('example.org'),
+    { sources: [labSource({ envelope_from: 'mail.example.org' })], words: [] },
+    { memory: nothingKnown(), networkOf: async () => undefined, listedOn: async () => undefined },
+  )
+  expect(facts.passesOf(name)?.(ip(address))).toBe(passes)
+})
+
 it('keys are asked for of the organization alone, and of signatures that verified', async () => {
   const asked: string[] = []
   const { resolve } = labDns(ZONE)
   const signedBy = (dkim_domain: string, dkim_selector: string, dkim_result = 'pass') =>
     labSource({ dkim_domain, dkim_selector, dkim_result })
-  const cache = { maxEntries: 100, now: () => 0 }
   await askFacts(
     {
       resolve: ((name, ...more) => {
@@ -96,7 +144,7 @@ it('keys are asked for of the organization alone, and of signatures that verifie
       words: [],
     },
     {
-      memory: { hosts: ttlCache(cache), ranges: ttlCache(cache), listed: ttlCache(cache) },
+      memory: nothingKnown(),
       networkOf: async () => undefined,
       listedOn: async () => undefined,
     },

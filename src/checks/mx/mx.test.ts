@@ -288,26 +288,40 @@ describe('judges', () => {
     expect(findings['mx.no_replies'].detail(tellArgs(outcome.findings[0]?.args))).toContain(words)
   })
 
-  it.each<[string, LabZone, string[]]>([
+  it.each<[string, LabZone, status: string, string[]]>([
     [
       'all hosts have IPv6 only',
       { ...at([1, 'm.example'], [2, 'n.example']), 'm.example': SIX, 'n.example': SIX },
+      'warn',
       ['mx.ipv6_only', 'mx.single_address'],
     ],
-    ['one host has IPv4', { ...at([1, 'm.example'], [2, 'n.example']), 'm.example': SIX, 'n.example': ONE }, []],
+    [
+      'one host has IPv4',
+      { ...at([1, 'm.example'], [2, 'n.example']), 'm.example': SIX, 'n.example': ONE },
+      'pass',
+      [],
+    ],
     [
       'a host without address does not count',
       { ...at([1, 'm.example'], [2, 'n.example']), 'm.example': ONE },
+      'warn',
       ['mx.single_address', 'mx.unresolvable'],
     ],
     [
       'A could not be asked for',
       { ...at([1, 'm.example']), 'm.example': { ...SIX, A: 'SERVFAIL' } },
+      'unknown',
       ['mx.family_unknown'],
     ],
-  ])('senders without IPv6: %s', async (_why, zone, ids) => {
+    [
+      'AAAA could not be asked for',
+      { ...at([1, 'm.example'], [2, 'n.example']), 'm.example': { ...TWO, AAAA: 'SERVFAIL' }, 'n.example': OTHER },
+      'pass',
+      ['mx.family_unknown'],
+    ],
+  ])('senders without IPv6: %s', async (_why, zone, status, ids) => {
     const outcome = await runInContext('mx', labCtx(zone), A)
-    expect(idsOf(outcome).toSorted()).toEqual(ids.toSorted())
+    expect([outcome.status, idsOf(outcome).toSorted()]).toEqual([status, ids.toSorted()])
   })
 
   it('says that anybody could register a host only where the DNS says so', async () => {

@@ -54,3 +54,14 @@ it.each([
   expect(shown).toContain(words)
   expect(shown).toContain('the score is between 70 and 100')
 })
+
+it('the bar of a component shows what is left of its points', () => {
+  const rows = [
+    { component: 'dmarc', points: 9, kind: 'deduction', finding: null },
+    { component: 'spf', points: 4, kind: 'deduction', finding: null },
+  ] as const
+  const shown = page({ score: 87, grade: 'B', score_breakdown: [...rows] })
+  const barOf = (name: string) =>
+    /<span class="of">(.*?)<\/span>/.exec(shown.slice(shown.indexOf(`<a href="#${name}"`)))?.[1]
+  expect([barOf('dmarc'), barOf('spf'), barOf('dkim')]).toEqual(['21 / 30', '21 / 25', '20 / 20'])
+})

@@ -445,6 +445,11 @@ describe('a check', () => {
     expect(changeLines(found)).toContain(line)
     if (back !== undefined) expect(changeLines(checkChanges(check(after), check(before)))).toContain(back)
   })
+  it('an address without a PTR name is told once, not as a name that does not resolve back too', () => {
+    const unnamed = check({ 'mx.0.addresses.0.ptr': [], 'mx.0.addresses.0.forward_confirmed': false })
+    expect(checkChanges(check(), unnamed).map(({ id }) => id)).toEqual(['ptr.names'])
+    expect(checkChanges(unnamed, check()).map(({ id }) => id)).toEqual(['ptr.names'])
+  })
   it('every kind of change has a row here', () =>
     expect(new Set(TABLE.map(([id]) => id))).toEqual(new Set(CHECK_ROWS.map(({ id }) => id))))
   it('that is the same has no changes', () =>
