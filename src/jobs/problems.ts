@@ -106,6 +106,7 @@ export const takenProblem = problemsOf('taken', {
   behind: ({ count }: Count) => `passed over behind the compressed list: ${counted(count, 'octet')}`,
   shortened: inRows('left out: the other columns of a record with very many values'),
   uneven: inRows('read although they have another number of cells than the header'),
+  joined: inRows('read from two columns: what stands in front of the @, and the domain'),
   invisible: inRows('taken away: invisible characters around the value'),
   name: inRows('taken away: the name beside the address'),
   brackets: inRows('taken away: brackets around the value'),
@@ -131,7 +132,7 @@ const rowSentences = problemsOf('row', {
   column_count: ({ count, header }: { count: number; header: number }) =>
     `${counted(count, 'column')}, but the header has ${header}`,
   no_input: () => 'no address in its column',
-  header_again: () => 'the header again',
+  header_again: () => 'the names of the columns again',
   no_text: ({ field }: Field) => `neither a string nor an object with a string in ${shown(field, 60)}`,
   no_address: ({ field }: Field) => `no address in ${shown(field, 60)}`,
 })

@@ -15,6 +15,7 @@ import {
   looksLike,
   MAX_FIELD,
   MAX_RECORD,
+  nameIndex,
   rowsOf,
   titleLines,
 } from './row.ts'
@@ -39,6 +40,8 @@ export type CsvLayout = {
   readonly delimiter: string
   /** Each record is in quotes as a whole, with this delimiter behind it: a CSV that was one column of a spreadsheet. */
   readonly outer?: string
+  /** Of a later table with other columns: the place that each of its cells has among the columns of the first one. */
+  readonly places?: readonly number[]
 } & Omit<Columns, 'titles'> &
   Counted
 
@@ -71,12 +74,70 @@ export async function* csvRows(
     if (fault) throw fault.error
     return
   }
-  if (!about.layout) found(outer === undefined ? layout : { ...layout, outer })
-  const rows = (some: readonly CsvRecord[]): readonly IntakeRow[] =>
-    some.flatMap((record) => rowsOfRecord(about.kind, record, layout))
-  if (first.length > 0) yield rows(first)
+  const begun = outer === undefined ? layout : { ...layout, outer }
+  if (!about.layout) found(begun)
+  const tables = tablesReader(about.kind, begun, found)
+  if (first.length > 0) yield first.flatMap(tables.take)
   if (fault) throw fault.error
-  for await (const some of records) yield rows(some)
+  for await (const some of records) yield some.flatMap(tables.take)
+  yield tables.end()
+}
+
+/**
+ * The rows of records, also of several tables one below the other: a record of names with an address in their column in
+ * the next record begins another table. `found` is called with the layout from there on.
+ */
+function tablesReader(kind: Kind, first: CsvLayout, found: (layout: CsvLayout) => void) {
+  let layout = first
+  const columns = new Map((first.header ?? []).map((name, at) => [name.toLowerCase(), at]))
+  /** A record that may be the header of another table, which the next one shows. */
+  let names: CsvRecord | undefined
+  const ended = (next?: CsvRecord): readonly IntakeRow[] => {
+    if (!names) return []
+    const { line, cells } = names
+    const index = nameIndex(kind, cells)
+    const isTable = next && looksLike(kind, next.cells[index] ?? '')
+    const rows = isTable
+      ? [badRow(line, rowProblem('header_again'), () => cells.join(layout.delimiter))]
+      : rowsOfRecord(kind, names, layout)
+    if (isTable) {
+      layout = { ...layout, index, places: placesOf(cells, columns) }
+      found(layout)
+    }
+    names = undefined
+    return rows
+  }
+  return {
+    take: (record: CsvRecord): readonly IntakeRow[] => {
+      const before = ended(record)
+      if (!isNames(kind, record, layout)) return [...before, ...rowsOfRecord(kind, record, layout)]
+      names = record
+      return before
+    },
+    end: (): readonly IntakeRow[] => ended(),
+  }
+}
+
+/** Whether a record without an input may be the header of a table. */
+function isNames(kind: Kind, { cells, isTooLong }: CsvRecord, { header, index }: CsvLayout): boolean {
+  if (!header || isTooLong || cells.length < 2 || cells.length > MAX_NAMES) return false
+  const input = cells[index] ?? ''
+  if (kind === 'verify' ? input.includes('@') : looksLike(kind, input)) return false
+  return (
+    cells.every((cell) => cell.length <= MAX_NAME) &&
+    nameIndex(kind, cells) >= 0 &&
+    !cells.some((cell) => looksLike(kind, cell))
+  )
+}
+/** Number of columns of a later table, of which the names are compared with those of the first one. */
+const MAX_NAMES = 100
+
+/** Where the cells of a later table stand among the columns of the first one: by name, else in free columns in order. */
+function placesOf(names: readonly string[], columns: ReadonlyMap<string, number>): readonly number[] {
+  const named = names.map((name) => columns.get(trimmed(name).toLowerCase()))
+  const taken = new Set(named)
+  const free = [...columns.values()].filter((at) => !taken.has(at)).values()
+  return named.map((at) => at ?? free.next().value ?? columns.size - 1)
 }
 
 /** `sep=;` on the first line, by which spreadsheets are told the delimiter. */
@@ -136,7 +197,7 @@ async function beginOf(
   delimiter: string,
   { kind, column }: { readonly kind: Kind; readonly column?: string },
 ): Promise<Beginning> {
-  const first: CsvRecord[] = []
+  let first: CsvRecord[] = []
   let fault: Fault | undefined
   try {
     for await (const some of records) {
@@ -149,6 +210,8 @@ async function beginOf(
   }
   const rest = fault && { fault }
   if (first.length === 0) return { first, ...rest }
+  const width = Math.max(...first.map(({ cells }) => cells.length))
+  first = first.map((record) => ({ ...record, cells: insideOf(record.cells, delimiter, width) ?? record.cells }))
   const { titles, ...columns } = findColumns(kind, sampleOf(first).records, column)
   const layout: CsvLayout = { format: 'csv', delimiter, ...columns, ...(titles > 0 && { taken: { titles } }) }
   if (layout.header) refuseLongHeader(layout.header)
@@ -184,23 +247,49 @@ function refuseLongHeader(header: readonly string[]): void {
 }
 
 function rowsOfRecord(kind: Kind, { line, cells, isTooLong }: CsvRecord, layout: CsvLayout): readonly IntakeRow[] {
-  const { header, index } = layout
+  const { header, index, places } = layout
   if (isRule(cells)) return []
   const bad = (reason: RowProblem): readonly IntakeRow[] => [
     badRow(line, reason, () => cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter)),
   ]
   if (isTooLong) return bad(rowProblem('record_too_long', { max: MAX_RECORD }))
   if (cells.some((cell) => cell.length > MAX_FIELD)) return bad(rowProblem('field_too_long', { max: MAX_FIELD }))
-  const isUneven = header !== null && cells.length !== header.length
-  const columns = isUneven ? evened(kind, cells, layout, header.length) : cells
-  if (!columns) return bad(rowProblem('column_count', { count: cells.length, header: header?.length ?? 0 }))
-  const cell = columns[index] ?? ''
+  const width = places?.length ?? header?.length ?? cells.length
+  const isUneven = cells.length !== width
+  const even = isUneven ? evened(kind, cells, layout, width) : cells
+  if (!even) return bad(rowProblem('column_count', { count: cells.length, header: width }))
+  const columns = places ? placed(even, places, layout) : even
+  const cell = inputOf(even, layout)
   if (trimmed(cell) === '') return bad(rowProblem('no_input'))
   if (cells.some(isUndecodable)) return bad(rowProblem('undecodable'))
   if (header && cell.trim() === header[index] && cells.every((one, i) => trimmed(one) === header[i]))
     return bad(rowProblem('header_again'))
   const rows = rowsOf(kind, { line, cell, columns })
-  return isUneven ? rows.map((row) => ({ ...row, taken: [...(row.taken ?? []), 'uneven' as const] })) : rows
+  const noted = [...(isUneven ? ['uneven' as const] : []), ...(layout.domain === undefined ? [] : ['joined' as const])]
+  return noted.length === 0 ? rows : rows.map((row) => ({ ...row, taken: [...(row.taken ?? []), ...noted] }))
+}
+
+/** The input of a record: a cell, or a user and a domain of two cells as an address. */
+function inputOf(cells: readonly string[], { index, domain }: CsvLayout): string {
+  const cell = cells[index] ?? ''
+  if (domain === undefined || cell.includes('@')) return cell
+  const host = trimmed(cells[domain] ?? '').replace(/^@/, '')
+  return host === '' || trimmed(cell) === '' ? '' : `${trimmed(cell)}@${host}`
+}
+
+/** The cells of a record of a later table among the columns of the first one. */
+function placed(cells: readonly string[], places: readonly number[], { header, delimiter }: CsvLayout) {
+  const columns: string[] = (header ?? []).map(() => '')
+  for (const [i, at] of places.entries())
+    columns[at] = columns[at] === '' ? cells[i]! : `${columns[at]}${delimiter}${cells[i]}`
+  return columns
+}
+
+/** The `width` cells in the one cell of a record that is in quotes as a whole; undefined where it has others. */
+function insideOf(cells: readonly string[], delimiter: string, width: number): readonly string[] | undefined {
+  if (cells.length !== 1 || !cells[0]!.includes(delimiter)) return undefined
+  const inside = new CsvReader(delimiter, 1).take(`${cells[0]}\n`)[0]?.cells
+  return inside?.length === width ? inside : undefined
 }
 
 const isRule = (cells: readonly string[]): boolean =>
@@ -217,8 +306,8 @@ function evened(
   { index, delimiter }: CsvLayout,
   width: number,
 ): readonly string[] | undefined {
-  const inside = cells.length === 1 ? new CsvReader(delimiter, 1).take(`${cells[0]}\n`)[0]?.cells : undefined
-  if (inside?.length === width) return inside // in quotes as a whole
+  const inside = insideOf(cells, delimiter, width)
+  if (inside) return inside
   const surplus = cells.length - width
   if (looksLike(kind, cells[index] ?? '')) {
     if (surplus < 0) return Array.from({ length: width }, (_, i) => cells[i] ?? '')
@@ -260,11 +349,15 @@ function resumable<T>(from: AsyncIterable<T>): AsyncIterable<T> {
 }
 
 /**
- * Whether a text is a line between the rows of a table that is drawn with characters, or around a block of code of
- * Markdown. Linear: a hostile one has as many dashes as a record may have.
+ * Whether a text is a line between the rows of a table that is drawn with characters, around a block of code of Markdown,
+ * or the number of rows below the answer of a database. Linear: a hostile one has as many dashes as a record may have.
  */
 export const isDrawn = (text: string): boolean =>
-  (/^[\s|+:=-]+$/.test(text) && text.includes('--')) || /^\s{0,100}```\w{0,40}\s{0,100}$/.test(text)
+  (/^[\s|+:=-]+$/.test(text) && text.includes('--')) ||
+  /^\s{0,100}```\w{0,40}\s{0,100}$/.test(text) ||
+  /^\s{0,100}\(?\d{1,12} (?:rows?|row\(s\)|records?)(?: in set| affected| selected)?[.)]?(?: \(\d[^()@]{0,40}\))?\s{0,100}$/.test(
+    text,
+  )
 
 /**
  * Whether the first lines of a text are a table: the first one and those with an address have as many cells between one
@@ -298,7 +391,7 @@ function isOneLine(start: string): boolean {
   return others.length === 0 && cells.length > 1 && cells.every((cell) => looksLike('verify', cell))
 }
 
-const JSON_LIST = /^\s*\{\s*"[^"\n]{0,200}"\s*:\s*\[/
+const JSON_LIST = /^\s*\{(?:[{:,\s]|"[^"\n]{0,200}"|[\w.+-]){1,1000}:\s*\[\s*["{]/
 const JSON_ARRAY = /^\s*\[\s*["{]/
 const JSON_LINES = /^\s*\{\s*"(?!items"\s*:)[^"\n]{0,200}"\s*:[^\n]*\}[ \t]*(?:\r?\n|$)/
 
@@ -314,13 +407,25 @@ export async function formatOfText(
 }> {
   const { held, whole } = await headOf(text, DELIMITER_SAMPLE)
   const start = held.join('').slice(0, DELIMITER_SAMPLE)
-  if (JSON_LINES.test(start)) return { format: 'ndjson', titles: 0, whole }
-  if (JSON_LIST.test(start) || (JSON_ARRAY.test(start) && isJson(start))) return { format: 'json', titles: 0, whole }
+  const isList = JSON_LIST.test(start)
+  if (JSON_LINES.test(start) && !(isList && isWrapper(start, kind))) return { format: 'ndjson', titles: 0, whole }
+  if (isList || (JSON_ARRAY.test(start) && isJson(start))) return { format: 'json', titles: 0, whole }
   if (kind === 'verify' && ENTRIES.test(start)) return { format: 'entries', titles: 0, whole }
   if (kind === 'verify' && SQL.test(start)) return { format: 'sql', titles: 0, whole }
   const isCsv = declared === 'csv' && !(kind === 'verify' && isOneLine(start))
   if (isCsv || (kind === 'verify' && isTable(start))) return { format: 'csv', titles: 0, whole }
   return { format: 'text', titles: titleLines(kind, start.split(/\r\n|\r|\n/)), whole }
+}
+
+/** Whether a text is one object around a list: not one with an input of its own, and not several objects. */
+function isWrapper(start: string, kind: Kind): boolean {
+  if (/\}\s*[\r\n]\s*\{/.test(start)) return false
+  try {
+    const values: readonly unknown[] = Object.values(JSON.parse(start))
+    return !values.some((value) => typeof value === 'string' && looksLike(kind, value))
+  } catch {
+    return true
+  }
 }
 
 /** Whether a text is JSON, as far as its beginning shows it. */

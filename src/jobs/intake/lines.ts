@@ -15,6 +15,8 @@ import {
   MAX_RECORD,
   MOST_WHOLE,
   nameIndex,
+  normalize,
+  OF_OTHERS,
   rowsOf,
 } from './row.ts'
 
@@ -123,30 +125,56 @@ function rowsOfJson(kind: Kind, { line, text, isTooLong }: Line): readonly Intak
     return bad(rowProblem('not_json', { reason: messageOf(error) }))
   }
   const field = (isJsonRecord(item) && fieldOf(kind, item)) || FIELD[kind]
-  const { [field]: asked, ...columns } = isJsonRecord(item) ? item : { [field]: item }
+  const { [field]: own, ...columns } = isJsonRecord(item) ? item : { [field]: item }
+  const asked = typeof own === 'string' || !isJsonRecord(item) ? own : nestedInput(kind, item)
   if (typeof asked !== 'string') return bad(rowProblem('no_text', { field }))
   if (trimmed(asked) === '') return bad(rowProblem('no_address', { field }))
-  const others = Object.entries(columns)
-  if (others.length >= MAX_COLUMNS) return bad(rowProblem('too_many_fields', { max: MAX_COLUMNS }))
+  const fields = Object.entries(columns)
+  if (fields.length >= MAX_COLUMNS) return bad(rowProblem('too_many_fields', { max: MAX_COLUMNS }))
   const isLong = (value: Json | undefined): boolean => typeof value === 'string' && value.length > MAX_FIELD
-  if (isLong(asked) || others.some(([name, value]) => isLong(name) || isLong(value)))
+  if (isLong(asked) || fields.some(([name, value]) => isLong(name) || isLong(value)))
     return bad(rowProblem('field_too_long', { max: MAX_FIELD }))
-  if (isDeeper(columns, MAX_DEPTH)) return bad(rowProblem('too_deep', { max: MAX_DEPTH }))
+  if (isDeeper(columns, MAX_DEPTH) || isDeeper(own, MAX_DEPTH)) return bad(rowProblem('too_deep', { max: MAX_DEPTH }))
   if (isUndecodable(asked)) return bad(rowProblem('undecodable'))
-  const own = columns as { readonly [name: string]: Json }
-  const rows = rowsOf(kind, { line, cell: asked, columns: own })
+  const others = columns as { readonly [name: string]: Json }
+  const kept = own === undefined ? {} : { [field]: own }
+  const rows = rowsOf(kind, { line, cell: asked, columns: others })
   return rows.map((row) => {
-    if (!row.taken || rows.length > MOST_WHOLE) return row
-    return { ...row, columns: row.taken.includes('shortened') ? { [field]: asked } : { [field]: asked, ...own } }
+    if ((!row.taken && asked === own) || rows.length > MOST_WHOLE) return row
+    return { ...row, columns: row.taken?.includes('shortened') ? kept : { ...kept, ...others } }
   })
+}
+
+/**
+ * The inputs of an object that has none of its own: in an object within it (`{"properties": {"email": …}}`), or in a list
+ * with a usual name (`{"emails": [{"value": …}]}`), joined with commas.
+ */
+function nestedInput(kind: Kind, item: { readonly [name: string]: Json | undefined }, levels = 2): string | undefined {
+  for (const [name, value] of Object.entries(item)) {
+    if (OF_OTHERS.test(normalize(name))) continue
+    const isNamed = nameIndex(kind, [name]) >= 0
+    const found = (Array.isArray(value) && isNamed ? (value as readonly Json[]) : [value]).flatMap((one) => {
+      if (typeof one === 'string') return value === one || !looksLike(kind, one) ? [] : [one]
+      if (!isJsonRecord(one)) return []
+      const field = fieldOf(kind, one) ?? (isNamed ? inputNames(kind, one)[0] : undefined)
+      const inner = field === undefined ? (levels > 1 ? nestedInput(kind, one, levels - 1) : undefined) : one[field]
+      return typeof inner === 'string' ? [inner] : []
+    })
+    if (found.length > 0) return found.join(', ')
+  }
+  return undefined
 }
 
 /** The field with the input: that of the kind, or else one with an input and a name of such columns. */
 function fieldOf(kind: Kind, item: { readonly [name: string]: Json | undefined }): string | undefined {
   if (item[FIELD[kind]] !== undefined) return FIELD[kind]
-  const isInput = (value: Json | undefined): boolean => typeof value === 'string' && looksLike(kind, value)
-  const names = Object.keys(item).filter((name) => isInput(item[name]))
+  const names = inputNames(kind, item)
   return names[nameIndex(kind, names)]
+}
+
+function inputNames(kind: Kind, item: { readonly [name: string]: Json | undefined }): readonly string[] {
+  const isInput = (value: Json | undefined): boolean => typeof value === 'string' && looksLike(kind, value)
+  return Object.keys(item).filter((name) => isInput(item[name]))
 }
 
 /** Whether a value has more than `levels` objects and arrays inside each other; looks no deeper. */
@@ -198,10 +226,13 @@ async function* physicalLines(
 }
 
 /** Characters that may stand before the first item, and after the last one. */
-const MAX_AROUND = 1_024
+const [MAX_BEFORE, MAX_AFTER] = [4_096, 16_384]
+/** The list alone, or the first list in an object of other values (`{"total": 2, "contacts": [`). */
+const LIST_BEGINS = /^\s*(?:\{(?:[{:,\s]|"(?:[^"\\]|\\.)*"|[\w.+-])*:\s*)?\[$/
 
 /**
- * The rows of a streamed `{"items": [...]}`, or of the list alone, those of a piece together. The items are extracted
+ * The rows of a streamed `{"items": [...]}`, of the first list in another object without addresses beside it, or of the
+ * list alone, those of a piece together. The items are extracted
  * from the stream and parsed one by one, so that a list of any size needs the memory of its largest item. Rows are
  * identified by line: of several items that begin on one line, each after the first counts as a line of its own. Throws
  * AppError `bad_list`, with the line, for text of another form or text that ends early.
@@ -225,8 +256,8 @@ export async function* jsonRows(
 function itemCutter(firstLine: number) {
   let state: 'before' | 'between' | 'inside' | 'after' = 'before'
   let line = firstLine
-  /** The text is the list of items itself. */
-  let isBare = false
+  /** What ends the text behind the list: the list may be the text itself, or be one of other values in an object. */
+  let ending = /^\s*\}\s*$/
   /** What stands before the items, or after them. */
   let around = ''
   let item = ''
@@ -258,10 +289,10 @@ function itemCutter(firstLine: number) {
   }
   function before(c: string): void {
     around += c
-    if (around.length > MAX_AROUND) throw listError('no_items')
-    if (c !== '[') return
-    if (!/^\s*(?:\{\s*"items"\s*:\s*)?\[$/.test(around)) throw listError('no_items')
-    isBare = !around.includes('{')
+    if (around.length > MAX_BEFORE) throw listError('no_items')
+    if (c !== '[' || !LIST_BEGINS.test(around)) return
+    if (!around.includes('{')) ending = /^\s*$/
+    else if (!/^\s*\{\s*"items"/.test(around)) ending = /^[^@]*\}\s*$/
     state = 'between'
     around = ''
   }
@@ -281,7 +312,7 @@ function itemCutter(firstLine: number) {
       if (state === 'before') before(c)
       else if (state === 'after') {
         around += c
-        if (around.length > MAX_AROUND) throw listError('after_items', { line })
+        if (around.length > MAX_AFTER) throw listError('after_items', { line })
       } else if (state === 'between') {
         if (c === ']') state = 'after'
         else if (!/[\s,]/.test(c)) {
@@ -303,7 +334,7 @@ function itemCutter(firstLine: number) {
   function end(): void {
     if (state === 'before' && around.trim() === '') return
     if (state !== 'after') throw listError('items_end', { line })
-    if (!(isBare ? /^\s*$/ : /^\s*\}\s*$/).test(around)) throw listError('after_items', { line })
+    if (!ending.test(around)) throw listError('after_items', { line })
   }
   return {
     take,

@@ -41,10 +41,12 @@ const WORDS: Readonly<Record<Kind, readonly string[]>> = {
   blacklist: ['ip'],
 }
 /** Names of columns whose addresses are not those of the record itself. */
-const OF_OTHERS =
+export const OF_OTHERS =
   /owner|sender|from|alternat|additional|recover|second|manager|createdby|absender|besitzer|^von$|^de$|agent|betreu|replyto|assigned|author|^cc$/
 /** Maximum number of records before the header: a title, a date, empty lines. */
 const MAX_TITLES = 20
+/** Maximum number of them with an input: who made the list. */
+const MAX_TITLE_INPUTS = 2
 
 /** Whether a cell contains inputs of a kind of job. */
 export const looksLike = (kind: Kind, cell: string): boolean => {
@@ -121,6 +123,8 @@ export type Columns = {
   /** The names in the header row; null if there is none. */
   readonly header: readonly string[] | null
   readonly index: number
+  /** The column with the domain, where that of the input has only what stands in front of the `@`. */
+  readonly domain?: number
   /** The number of records before the header that are passed over: titles, empty lines. */
   readonly titles: number
 }
@@ -135,6 +139,11 @@ export function findColumns(kind: Kind, sample: readonly (readonly string[])[], 
   const titles = titlesIn(kind, sample, wanted)
   const [first = [], ...below] = sample.slice(titles)
   const hasInput = first.some((cell) => looksLike(kind, cell))
+  const pair =
+    kind === 'verify' && wanted === undefined && !sample.some((row) => row.some((cell) => looksLike(kind, cell)))
+      ? userAndDomain(sample.slice(titles))
+      : undefined
+  if (pair) return { ...pair, titles }
   const named = nameIndex(kind, first)
   const isHeader = !hasInput && (named >= 0 || below.length > 0 || wanted !== undefined)
   const header = isHeader ? first.map(trimmed) : null
@@ -165,7 +174,13 @@ function titlesIn(kind: Kind, sample: readonly (readonly string[])[], wanted: st
   const late = start.findIndex((row, at) => {
     const index = hasInput(row) ? -1 : nameIndex(kind, row)
     const isHeader = index >= 0 && row.filter((cell) => trimmed(cell) !== '').length > 1
-    return isHeader && start.slice(0, at).every((title) => !looksLike(kind, title[index] ?? ''))
+    const before = start.slice(0, at)
+    // More of them are rows of a first table.
+    return (
+      isHeader &&
+      before.every((title) => !looksLike(kind, title[index] ?? '')) &&
+      before.filter(hasInput).length <= MAX_TITLE_INPUTS
+    )
   })
   const end = late >= 0 ? late + 1 : start.findIndex(hasInput)
   const before = end < 0 ? [] : sample.slice(0, end)
@@ -240,7 +255,33 @@ export const nameIndex = (kind: Kind, cells: readonly string[]): number => {
   return own >= 0 ? own : normalized.findIndex(isNamed)
 }
 
-const normalize = (name: string): string =>
+/** Names of columns with the part of an address in front of the `@`, and with its domain. */
+const USERS =
+  /^(?:e?mail|(?:e?mail)?(?:user|userid|username|local|localpart|login|account|mailbox|alias|benutzer|benutzername|postfach|utilisateur|usuario|utente|compte))$/
+const DOMAINS = /^(?:e?mail)?(?:domain|domainname|domaine|dominio|domäne|host|hostname)$/
+
+/**
+ * The header and the two columns of a list of users and domains: named so, or the only two. Undefined where a column has
+ * other cells.
+ */
+function userAndDomain(sample: readonly (readonly string[])[]): Omit<Columns, 'titles'> | undefined {
+  const isAll = (rows: readonly (readonly string[])[], at: number, isOne: (cell: string) => boolean): boolean =>
+    rows.some((row) => trimmed(row[at] ?? '') !== '') &&
+    rows.every((row) => trimmed(row[at] ?? '') === '' || isOne(row[at]!))
+  const isHost = (cell: string): boolean => looksLike('check', trimmed(cell).replace(/^@/, ''))
+  const isUser = (cell: string): boolean => /^[\w.+-]{1,64}$/.test(trimmed(cell))
+  const [names = [], ...below] = sample
+  const header = names.some(isHost) ? null : names.map(trimmed)
+  const rows = header ? below : sample
+  const places = names.map((_, at) => at)
+  const isNamed = (at: number, pattern: RegExp): boolean => pattern.test(normalize(header?.[at] ?? ''))
+  const isPair = names.length === 2
+  const domain = places.find((at) => (isPair || isNamed(at, DOMAINS)) && isAll(rows, at, isHost))
+  const index = places.find((at) => at !== domain && (isPair || isNamed(at, USERS)) && isAll(rows, at, isUser))
+  return domain === undefined || index === undefined ? undefined : { header, index, domain }
+}
+
+export const normalize = (name: string): string =>
   name
     .trim()
     .toLowerCase()
@@ -256,7 +297,7 @@ export type GoodRow = {
   readonly input: string
   readonly columns: readonly string[] | { readonly [name: string]: Json }
   /** What was taken away to get the input. */
-  readonly taken?: readonly (Taken | 'shortened' | 'uneven')[]
+  readonly taken?: readonly (Taken | 'shortened' | 'uneven' | 'joined')[]
 }
 /**
  * A record that gets no result: the code of the reason ({@link rowProblem}), its sentence, and the beginning of the
@@ -287,9 +328,9 @@ export function lineAndPart(place: number): { readonly line: number; readonly pa
 
 /**
  * What is counted of a list: what was taken away in rows, lines before the header, octets behind its archive, rows
- * whose other columns were left out, and rows with another number of cells than the header.
+ * whose other columns were left out, rows with another number of cells than the header, and addresses of two cells.
  */
-export type Noted = Taken | 'titles' | 'behind' | 'shortened' | 'uneven'
+export type Noted = Taken | 'titles' | 'behind' | 'shortened' | 'uneven' | 'joined'
 
 /** How often what was taken away. */
 export type Counted = { readonly taken?: Readonly<Partial<Record<Noted, number>>> }
