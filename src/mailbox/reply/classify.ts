@@ -129,7 +129,14 @@ function reasonOf(marked: string, about: About, codes: Codes): Read | undefined 
   return read
 }
 
-/** The row of a text. Where no row has its words without the asked mailbox, the mailbox is their subject. */
+/** The asked mailbox as the subject of what is said, not as the one to whom something is refused. */
+const ASKED_IS =
+  /(?:^|[\d:;,] ?)<?ASKED>?,? (?!(?:was |is |has been )?(?:reject|refus|block|den|not|from|by)|relay)\p{Ll}/u
+
+/**
+ * The row of a text. Where no row has its words without the asked mailbox, or only one of a limit or a policy and the
+ * mailbox is the subject, the mailbox is read with them.
+ */
 function rowOf(marked: string, about: About, codes: Codes): Read | undefined {
   const text = marked
     .replace(/<(?:ASKED|US)>/g, '<>')
@@ -137,7 +144,12 @@ function rowOf(marked: string, about: About, codes: Codes): Read | undefined {
     .trimStart()
   const found = (said: string): ReplyRow | undefined =>
     CANDIDATES[about][codes].find(({ pattern }) => pattern.test(said))
-  return found(text) ?? (marked.includes('ASKED') ? found(marked.replace(/<?ASKED>?/g, 'mailbox')) : undefined)
+  const read = found(text)
+  if (!marked.includes('ASKED')) return read
+  const isGeneral = read && ['policy', 'rate_limited'].includes(read.reason)
+  if (read && !(isGeneral && about === 'recipient' && ASKED_IS.test(marked))) return read
+  const ofMailbox = found(marked.replace(/<?ASKED>?/g, 'mailbox'))
+  return isAboutMailbox(ofMailbox) ? ofMailbox : (read ?? ofMailbox)
 }
 
 /**

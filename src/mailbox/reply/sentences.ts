@@ -102,7 +102,7 @@ const OURS = new RegExp(
     '\\b(?:address|user|account|mailbox|domain|member|subscriber)s? (?:(?:named|given|used|found|stated|seen) )?(?:of|at|in|as|by|behind) (?:the |your |this |that )?(?:peer|origin|author|source|other (?:end|side)|remote (?:end|side|host)|submitter|client|connection|mail from|reply-?to|calling|connecting|message\\b|from\\b)',
     '\\b(?:e-?mail|mail|message)s? from (?:an? )?(?:unknown|non-?exist[ae]nt|invalid|unregistered) (?:user|account|mailbox)\\b|\\b(?:unknown|invalid|not found):? (?:in |for |by |of )?(?:the )?(?:mail from|return.?path|reverse.?path)\\W*$',
     '\\b(?:address|user|account|mailbox|member|subscriber)s? (?:that |which |who )?(?:you (?:use|sen[dt]|connect|are (?:connecting|sending))|submitted|sent this|connected|is (?:sending|connecting))\\b(?! to)',
-    '(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:the )?from (?:domain|address|header|field)\\b',
+    '(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:the )?from(?: (?:domain|address|header|field)\\b|: ?<?US\\b>? (?:is|has|was|does|unknown|not|no)\\b)',
     // "Su", "seu", "suo" may be his or hers behind other words.
     '(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:(?:el|la|il|lo|a|o|os|as) )?(?:su|tu|sua|tua|seu|teu|suo|tuo|vostr[oa]) (?:\\S{1,16} )?(?:cuenta|conta|account|casella|caixa|buzon|casilla|direccion|dominio|endereco|indirizzo|utente)\\b',
     '\\b(?:ihre?[mnrs]?|deine?[mnrs]?|votre|uw|jouw|twoj\\w{0,3}|panstwa|vas[aei]?|tv[ouů]j\\w?|din|ditt|dit(?= dom)|deres|jeres) (?:\\S{1,16}[ -])?(?:e-?mail-?|ip-?)?(?:adresse?n?|domaine?|domane|domæne|konto|konta|postfach|compte|boite|account|mailbox|adres|domein|domen\\w|domena|skrzynk\\w|ucet|schrank\\w|adresa|racun|nalog|doman|domaene|brevlada|postkasse)\\b',
@@ -146,7 +146,7 @@ export const speaksOfUs = (marked: string): boolean =>
 
 /** Too many recipients that do not exist were asked for. */
 export const FAILED_RECIPIENTS =
-  /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\b(?:unknown|invalid|failed|bad) (?:recipients?|rcpts?|users?) (?:count |rate )?limit\b|\btoo many (?:\w{1,12} ){0,2}(?:recipients|users|mailboxes|addresses) (?:that |which )?(?:do(?: not|n't) exist|are (?:unknown|invalid))|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
+  /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\b(?:(?:unknown|invalid|failed|bad) (?:recipients?|rcpts?|users?)|user unknown) (?:count |rate )?limit\b|\btoo many (?:\w{1,12} ){0,2}(?:recipients|users|mailboxes|addresses) (?:that |which )?(?:do(?: not|n't) exist|are (?:unknown|invalid))|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
 /** The asked mailbox and what is said of it. */
 export const ASKED_UNKNOWN =
   /ASKED(?:(?!US).){0,60}\b(?:no such (?:user|mailbox|recipient|account)|(?:user|recipient|mailbox) (?:is )?unknown)\b|ASKED\W{0,3}(?:(?:does not|doesn't) exist|(?:is |was )?(?:unknown|not (?:known|found)))\b/

@@ -1021,7 +1021,60 @@ const ODD_WORDS: Readonly<Record<string, readonly string[]>> = {
   ],
   too_many_recipients: ['452 one rcpt per session please'],
 }
-const kinds = [KINDS, FURTHER, OTHER_WORDS, ODD_WORDS]
+/** What a sentence says of the asked mailbox, of its group, or of us, in words of several hosts. */
+const BY_SUBJECT: Readonly<Record<string, readonly string[]>> = {
+  mailbox_disabled: ['550 5.2.1 user@example.org disabled by policy'],
+  source_blocked: ['mail 550 5.7.1 [192.0.2.1] is in our reject list'],
+  unclear_refusal: [
+    '550 4.2.1 mailbox unavailable for now',
+    '554 5.4.7 Delivery expired, message was delayed too long',
+    '554 5.4.4 Routing server failure',
+    '550 5.2.0 Mailbox locked by another process, try again',
+  ],
+  recipient_throttled: [
+    '450 4.2.1 user@example.org is getting too much mail at the moment',
+    '452 4.2.1 The recipient has hit its hourly receiving cap',
+    '450 4.2.1 The mailbox gets more messages than we allow in an hour',
+    '450 4.2.1 This user has reached the limit of messages per hour that can be received',
+    '452 4.2.1 Mailbox busy: too many deliveries at once',
+    '450 4.2.1 The inbox has hit its limit of incoming mail',
+    '421 4.2.1 too many concurrent deliveries to this mailbox',
+    '450 4.2.1 messages are arriving too fast for this user',
+    '452 4.2.1 recipient has got 500 messages in this hour, no more now',
+  ],
+  mailbox_not_found: [
+    '550 5.1.0 Recipient rejected',
+    '550 we do not know user@example.org',
+    '550 no local mailbox for user@example.org',
+  ],
+  recipient_restricted: [
+    '550 5.7.1 Write access to this group is for its members',
+    '550 5.7.1 This distribution list is internal',
+    '550 5.7.1 no mail from non-members',
+    '550 5.7.1 address is for internal use',
+    '550 5.7.1 The list accepts posts from subscribers',
+    '550 5.7.1 You must be a member to write to this list',
+    '550 5.7.1 <user@example.org>: only our own users may write here',
+    '550 5.7.1 recipient is not open to the public',
+    '550 5.7.1 Posting to this list is restricted',
+  ],
+  relay_denied: [
+    '550 5.7.1 user@example.org is not a local address and you are not authenticated',
+    '550 5.7.1 Authentication needed to relay',
+  ],
+  greylisted: ['450 4.7.1 You are unknown to us, wait five minutes', '451 4.7.1 Deferred: unknown triplet'],
+  reverse_dns_required: ["550 5.7.1 Votre serveur n'a pas de DNS inverse"],
+  tls_required: ['554 5.7.1 Only encrypted connections are accepted', '550 5.7.1 use TLS'],
+  sender_refused: [
+    '550 No such sender',
+    '550 You have no mailbox here',
+    '550 From: <verify-1@probe.example> is no known user',
+    '550 5.7.1 user unknown (sender)',
+    '550 no MX record for your domain',
+  ],
+  rate_limited: ['550 5.7.1 user unknown limit exceeded for 192.0.2.1'],
+}
+const kinds = [BY_SUBJECT, KINDS, FURTHER, OTHER_WORDS, ODD_WORDS]
   .flatMap(Object.entries<readonly string[]>)
   .flatMap(([reasons, replies]) => replies.map((text) => [reasons, text] as const))
 it.each(kinds)('%s: %s', (reasons, text) => expect(reasons.split('|')).toContain(reasonOf(text)))

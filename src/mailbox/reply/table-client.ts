@@ -20,7 +20,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'tls_required',
-    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\bencrypted (?:connection|session)s?\b.{0,20}\b(?:only|alone)\b|\b(?:must|has to|have to|needs to) be encrypted\b|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:starttls|tls|ssl|encryption)\b.{0,12}\bmust\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bmandatory (?:tls|starttls|encryption)\b|\bmta-?sts enforce|\b(?:over|via|with) (?:tls|starttls) only\b|\bnegotiate (?:tls|starttls)\b|\bnon-?tls (?:connection|session|host)|\bmust be sent over (?:tls|an? encrypted)|\b(?:dane|tlsa)\b.{0,30}\b(?:required|fail\w{0,3}|invalid|not valid)|\b(?:tlsa|dane)-invalid\b|\bplain-?text (?:smtp|connections?|sessions?|mail)\b|\bupgrade to (?:tls|ssl)\b|\bno unencrypted\b|\b(?:wants?|expects?) (?:starttls|tls)\b|\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\bchiffrement (?:requis|obligatoire)|\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|\bstarttls\b(?!.{0,40}\b(?:not (?:supported|available|offered)|unavailable|fail\w{0,3}|error|disabled))|\b(?:requires?|requiring|needs?|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
+    /(?:\b(?:must|need to|should|please) |^(?:5\.7\.\d{1,3} )?)(?:issue|use|send|do) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\bencrypted (?:connection|session)s?\b.{0,20}\b(?:only|alone)\b|\b(?:must|has to|have to|needs to) be encrypted\b|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:starttls|tls|ssl|encryption)\b.{0,12}\bmust\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bmandatory (?:tls|starttls|encryption)\b|\bmta-?sts enforce|\b(?:over|via|with) (?:tls|starttls) only\b|\bnegotiate (?:tls|starttls)\b|\bnon-?tls (?:connection|session|host)|\bmust be sent over (?:tls|an? encrypted)|\b(?:dane|tlsa)\b.{0,30}\b(?:required|fail\w{0,3}|invalid|not valid)|\b(?:tlsa|dane)-invalid\b|\bplain-?text (?:smtp|connections?|sessions?|mail)\b|\bupgrade to (?:tls|ssl)\b|\bno unencrypted\b|\b(?:wants?|expects?) (?:starttls|tls)\b|\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\bchiffrement (?:requis|obligatoire)|\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|\bstarttls\b(?!.{0,40}\b(?:not (?:supported|available|offered)|unavailable|fail\w{0,3}|error|disabled))|\b(?:requires?|requiring|needs?|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)|\b(?:only|just|solely|exclusively) (?:encrypted|secured?|tls|ssl)\b/,
     'Postfix, Exchange, Exim',
     '530 5.7.0 Must issue a STARTTLS command first',
   ),
@@ -40,13 +40,13 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
   us(
     'reverse_dns_required',
-    /\b(?:can ?not|can't|could not|unable to|failed to) (?:find|get|resolve|look ?up|determine) (?:an? |the |your |any )?(?:reverse )?(?:host ?name|name|ptr)\b|US-IP\]? has no (?:host ?)?name\b|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|\bhost ?name\b.{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]? host (?:can't|can ?not|could not) be resolved|(?:US-)?IP\]?:? (?:is |was )?(?:unknown(?! (?:recipient|user|mailbox|address|account))|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
+    /\b(?:can ?not|can't|could not|unable to|failed to) (?:find|get|resolve|look ?up|determine) (?:an? |the |your |any )?(?:reverse )?(?:host ?name|name|ptr)\b|US-IP\]? has no (?:host ?)?name\b|\b(?:can ?not|can't|could not|unable to|failed to) (?:find|resolve|look ?up|identify) (?:the |your )?(?:address |host |ip )?\[?US-IP|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|\bhost ?name\b.{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:US-)?IP\]? host (?:can't|can ?not|could not) be resolved|(?:US-)?IP\]?:? (?:is |was )?(?:unknown(?! (?:recipient|user|mailbox|address|account))|not (?:known|found)|(?:does not|doesn't|cannot be) (?:resolve|exist))/,
     'Postfix',
     '450 4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]',
   ),
   us(
     'reverse_dns_required',
-    /mismatches client ip|(?<!\b[he][eh]lo )(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b|обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|反向解析|resolution inverse|resolucion inversa|dns reverso|dns inverso|risoluzione inversa/,
+    /mismatches client ip|(?<!\b[he][eh]lo )(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b|обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|反向解析|(?:dns|ptr|resolution|resolucion|resolucao|risoluzione|zone?|zona) (?:inver[st]|reverso)\w{0,2}|\b(?:inverse?[rs]?|omgekeerde?|omvan[dt]|omvendt?|reverzn\w|odwrotn\w{1,3}|ters|forditott) (?:dns|zone?|zaznam|rekord|kayd)|\bruckwartsauflosung|зворотн\S{1,4} (?:зон|запис|dns)/,
     'QQ, Russian, Japanese, Chinese, Romance postmasters',
     '550 domain [example.com] mismatches client ip 192.0.2.225.',
   ),
@@ -59,7 +59,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   usForNow(
     'greylisted',
-    /\bfirst (?:contact|encounter|message|mail|e-?mail|connection|delivery)\b|\bdo(?: not|n't) know you yet\b/,
+    /\bfirst (?:contact|encounter|message|mail|e-?mail|connection|delivery)\b|\bdo(?: not|n't) know you yet\b|\btriplet\b|\b(?:you are|your (?:server|host|address|ip) is) (?:(?:still|yet) )?(?:unknown|new|not (?:yet )?known) (?:to|for|here)\b/,
     'milters',
     '451 First contact, please come back later',
   ),
@@ -100,7 +100,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\byou do(?: not|n't) exist\b|\byou(?:'re| are) (?:an? )?(?:unknown|unregistered|not (?:an? )?(?:known|registered))\b|\b(?:user|client)s?: you\b/,
+    /\byou do(?: not|n't) exist\b|\byou (?:have no|(?:do not|don't) have an?) (?:user |mail |e-?mail )?(?:account|mailbox|address)\b|\bno (?:mx|a|aaaa)\b.{0,30}\b(?:for|of|at) (?:your|the sender's|the sending|the sender) domain\b|\byou(?:'re| are) (?:an? )?(?:unknown|unregistered|not (?:an? )?(?:known|registered))\b|\b(?:user|client)s?: you\b/,
     'small hosts in free words',
     '550 You are an unknown user',
   ),
@@ -132,13 +132,13 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:invalid|illegal|bad|unknown|forged|fake|unverified|unrouteable|unauthori[sz]ed|unauthenticated|spoofed|suspicious|blocked|missing|null|empty|blank)\b (?:envelope |mail |email |return |from |message )?(?:sender(?!score|base| (?:ip|host|server|reputation)\b)|return.?path|reverse.?path|mail from(?! (?:your|this|the|\[?\d))|originator|from address)/,
+    /\b(?:no such|invalid|illegal|bad|unknown|forged|fake|unverified|unrouteable|unauthori[sz]ed|unauthenticated|spoofed|suspicious|blocked|missing|null|empty|blank)\b (?:envelope |mail |email |return |from |message )?(?:sender(?!score|base| (?:ip|host|server|reputation)\b)|return.?path|reverse.?path|mail from(?! (?:your|this|the|\[?\d))|originator|from address)/,
     'Orange',
     '501 5.1.0 Emetteur invalide. Invalid Sender. OFR004_405 [405]',
   ),
   us(
     'sender_refused',
-    /\boriginator\b|\b(?:reply|bounce|return)(?:[ -]to)? address\b|\b(?:in|of|for) (?:your|the) (?:dkim )?signature\b|\byou claim to be\b|\b(?:sent|submitted|authenticated) (?:by|from|as) an? (?:\w{1,16} )?(?:user|account|mailbox)\b|\b(?:verify|verification|callout) of (?:the )?(?:mail from|envelope)\b|\b(?:client|remote|ident|auth|sasl|sending|login) (?:user|account)\b|\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! (?:your |this |the )?(?:\[|(?:US-)?IP|location|ip|hosts?|servers?|network|country|dynamic|residential|cloud|hosting|providers?)).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b(?! \[?(?:US-)?IP).{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|has no\b|lacks|cannot|could not|black(?!.{0,3}list)|block(?!.{0,6}list))/,
+    /\boriginator\b|\b(?:reply|bounce|return)(?:[ -]to)? address\b|\b(?:in|of|for) (?:your|the) (?:dkim )?signature\b|\byou claim to be\b|\b(?:sent|submitted|authenticated) (?:by|from|as) an? (?:\w{1,16} )?(?:user|account|mailbox)\b|\b(?:verify|verification|callout) of (?:the )?(?:mail from|envelope)\b|\b(?:client|remote|ident|auth|sasl|sending|login) (?:user|account)\b|\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! (?:your |this |the )?(?:\[|(?:US-)?IP|location|ip|hosts?|servers?|network|country|dynamic|residential|cloud|hosting|providers?)).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\((?:envelope |the )?(?:sender|from|mail.?from|return.?path)\)|\breturn address|domain of sender|purported responsible|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b(?! \[?(?:US-)?IP).{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|has no\b|lacks|cannot|could not|black(?!.{0,3}list)|block(?!.{0,6}list))/,
     'Exim',
     '550 Return path is not valid',
   ),

@@ -5,6 +5,37 @@ const now = rows('recipient', 'any')
 const any = rows('any', 'any')
 const forGood = rows('recipient', '5xx')
 
+const MAIL = '(?:e-?mails?|mails?|messages?|posts|postings?|deliveries)'
+/** Who may write to a mailbox that is closed to others. */
+const INSIDERS =
+  '(?:internal(?:ly| \\w{1,12})?|insiders|members|subscribers|staff|employees|colleagues|moderators|owners|family|friends|contacts|authenticated (?:users|senders)|(?:known|approved|authori[sz]ed|permitted|trusted|listed) senders|(?:people|persons|users|senders|those|accounts|addresses) (?:in|inside|within|from|of|on)|from (?:inside|within)|inside (?:the |this |our )?(?:compan|organi|domain|network)\\w{0,8})'
+const OUTSIDERS = '(?:outsiders|strangers|guests|non-?members|non-?subscribers)'
+const OUTSIDE = `(?:(?:the )?(?:outside|external|internet)|${OUTSIDERS})`
+const REFUSED =
+  '(?:not|never|cannot|no|refused|rejected|denied|blocked|discarded|dropped|prohibited|disallowed|disabled|turned away)'
+const GROUP = '(?:(?:mailing |distribution )?(?:group|list)|mail ?box|recipient|address|account)'
+const NO_HOST = '(?!.{0,20}\\b(?:hosts?|servers?|ips?|mtas?|networks?)\\b)'
+/** The mailbox exists and accepts mail from inside, from its members, or none at all. */
+const RESTRICTED = new RegExp(
+  [
+    `\\b(?:only|just|exclusively|solely)\\b.{0,60}\\b(?:${INSIDERS}|sending)\\b${NO_HOST}`,
+    `\\b(?:from|for|by|to) (?:its |the |our )?(?:\\w{1,12} )?${INSIDERS} (?:only|alone|exclusively)\\b|\\b(?:colleagues|moderators|members|subscribers|staff|employees) only\\b`,
+    `\\b(?:accepts?|accepted|takes?|receives?|reads?) (?:${MAIL} )?only from\\b${NO_HOST}|\\b${GROUP}\\b.{0,20}\\b(?:accepts?|takes?|receives?|reads?) ${MAIL} from (?:its |the |our )?(?:\\w{1,12} )?${INSIDERS}${NO_HOST}|\\bis only accepting ${MAIL} from\\b|\\baccepted from (?:the )?\\w{1,20} only\\b|\\baccepts? ${MAIL} from (?:\\w{1,16} ){1,3}(?:only|exclusively|solely)\\b`,
+    `\\bonly (?:accepts?|takes?|receives?|reads?) ${MAIL} from (?:known|people|senders|users|addresses|authenticated|its|the)\\b${NO_HOST}|\\b(?:only|just)\\b.{0,40}\\bfrom people (?:she|he|they|we|i) knows?\\b`,
+    `\\b${GROUP}\\b.{0,20}\\b(?:(?:restricted|reserved|limited) (?:to|for)|closed to)\\b|\\b${GROUP}\\b.{0,20}\\b(?:is|are) (?:open to|(?:meant |intended )?for) (?:its |our |the |this )?(?:\\w{1,12} )?${INSIDERS}`,
+    '\\b(?:group|list) is (?:closed|internal|private|moderated|members-only)\\b|\\b(?:mail ?box|address|recipient) is (?:internal|private)\\b(?! ip)|\\b(?:closed|members-only|private|internal) (?:mailing list|distribution list|list|group)\\b',
+    `\\b(?:internal use|internal (?:mail|recipients?|users?|address(?:es)?)) only\\b|\\bfor (?:family|friends|\\w{1,12} use) only\\b`,
+    `\\b(?:not|never|n't|no|refuses?|rejects?|cannot|closed to)\\b.{0,40}\\b(?:external|outside) (?:senders?|${MAIL}|addresses|parties|world)\\b`,
+    `\\b(?:not|never|n't|no|refuses?|rejects?|cannot)\\b.{0,40}\\bfrom ${OUTSIDE}\\b(?! (?:hosts?|servers?))`,
+    `\\b(?:${MAIL}|senders?) (?:coming )?from ${OUTSIDE}\\b.{0,40}\\b${REFUSED}\\b|\\b(?:external|outside) (?:senders?|${MAIL})\\b.{0,40}\\b${REFUSED}\\b|\\bsenders? outside\\b.{0,40}\\b(?:not|no)\\b|\\b${OUTSIDERS} (?:(?:may|can|could|is|are|have) ?)?(?:not|no|rejected|refused|disabled)\\b|\\bfor (?:outside|external) senders\\b`,
+    "\\b(?:recipient|mailbox|user|group|list) (?:does not|doesn't) accept (?:e-?mails?|mail|messages) from (?:unknown|other|all|unlisted) senders|\\bnot (?:on|in) (?:the|its|his|her|their|our) list of (?:\\w{1,12} ){0,2}(?:allowed|permitted|approved|authori[sz]ed|trusted)\\b|\\ballowed senders list",
+    `\\bdelivery is not (?:allowed|permitted) to this ${GROUP}|\\b(?:delivery|posting|writing|sending|access|mail) to (?:this|the|that) (?:user|${GROUP}) is (?:restricted|limited|reserved|closed|forbidden|prohibited|not (?:allowed|permitted))|\\b${GROUP}\\b.{0,20}\\bnot (?:open|available) to (?:the public|everyone|everybody|all)\\b`,
+    `\\bneeds? (?:the )?(?:approval|consent)\\b|\\bneed (?:the )?permission\\b.{0,40}\\b${GROUP}\\b|\\b(?:you are|sender is) not (?:a member|a subscriber|subscribed)\\b|\\b(?:must|have to|need to) be (?:an? )?(?:\\w{1,12} )?(?:members?|subscribers?|subscribed|employees?)\\b|\\bonly\\b.{0,40}\\b(?:may|can|are allowed to) (?:post|write)\\b`,
+    `\\bsend-?only\\b|\\b(?:unattended|unmonitored|(?:do-?not|no)-?reply) (?:mailbox|address|account)\\b|\\bannounce(?:ment)?-?only\\b|\\bno replies are (?:read|accepted|received)\\b|\\b(?:outgoing (?:\\w{1,16} )?|to send )only\\b|\\b(?:sending|outgoing (?:mail|messages)) only\\b(?! (?:allowed|permitted))`,
+    `\\b(?:user|mailbox|account|recipient)\\b.{0,12}\\b(?:cannot|can't|can not|is unable to|is not able to) receive (?:any )?${MAIL}\\b(?! (?:from|at th))`,
+  ].join('|'),
+)
+
 /**
  * Read before all others: the codes are unmistakable, but their texts mention the sender. The mailbox exists and
  * accepts no mail from outside.
@@ -18,14 +49,8 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
   forGood(
     'recipient_restricted',
-    /\ballowed senders list|\b(?:recipient|mailbox|user|group|list) (?:does not|doesn't) accept (?:e-?mails?|mail|messages) from (?:unknown|other|all|unlisted) senders|\bdelivery is not (?:allowed|permitted) to this (?:address|recipient|mailbox)|\bdelivery to this (?:address|recipient|group|mailbox|user) is (?:restricted|not (?:allowed|permitted))|\bis only accepting (?:e-?mails?|mail|messages) from\b|\bnot permitted to .{0,30}from outside|\baccepted from (?:the )?\w{1,20} only\b|\b(?:accepts?|takes?|receives?|reads?) (?:e-?mails?|mail|messages) only from\b(?! (?:(?:registered|known|trusted) )?(?:hosts?|servers?|ip|mtas?|networks?)\b)|\b(?:accepts?|takes?|receives?|gets?) no (?:e-?mails?|mail|messages) from (?:the |any )?(?:outside|external|outsiders|strangers|internet|non-?members)|\b(?:outsiders|strangers|guests|non-?members) (?:may|can|could) ?not\b|\bonly (?:accepts?|takes?|receives?|reads?) (?:e-?mails?|mail|messages) from (?:contacts|friends|known|people|senders|members|users|addresses|authenticated|internal|its|the|within|inside)|\b(?:does not|doesn't|do not|not) accept (?:e-?mails?|mail|messages) from (?:outside|external|the internet|non-?members|outsiders)/,
-    'Microsoft 365',
-    "550 5.7.124 RESOLVER.RST.SenderNotInAllowedSendersList; the sender isn't in the recipient's allowed senders list",
-  ),
-  forGood(
-    'recipient_restricted',
-    /\b(?:only|just|exclusively|solely)\b.{0,60}\b(?:internal(?:ly)?|(?:from|senders?) (?:inside|within)|inside (?:the |this |our )?(?:compan|organi|domain|network)|members|subscribers|staff|employees|colleagues|authenticated (?:users|senders)|(?:known|approved|authori[sz]ed|permitted|trusted) senders|sending)\b(?! (?:hosts?|servers?|ip|network))|\bfrom (?:its |the |our )?(?:members|subscribers|staff|employees|inside|insiders|internal \w{1,12}|authenticated \w{1,12}) only\b|\b(?:e-?mails?|mails?|messages?|postings?|senders?) (?:coming )?from (?:the )?(?:outside|external|non-?members|outsiders|strangers|internet)\b.{0,40}\b(?:not|never|refused|rejected|denied|blocked|prohibited|disallowed)\b|\b(?:not|never|n't|no|refuses?|rejects?|cannot|closed to)\b.{0,40}\b(?:external|outside) (?:senders?|e-?mails?|mails?|messages?|addresses|parties|world)\b|\b(?:not|never|n't|refuses?|rejects?|cannot) (?:accept|take|receive|allow)?\w{0,3} ?.{0,24}\bfrom (?:the )?(?:outside|external|outsiders|non-?members|strangers|internet)\b(?! (?:hosts?|servers?))|\b(?:external|outside) (?:senders?|e-?mails?|mails?|messages?)\b.{0,40}\b(?:not|cannot|refused|rejected|blocked|denied|discarded|dropped|prohibited|turned away)\b|\b(?:mailbox|recipient|address|group|list|account)\b.{0,20}\b(?:is |are )?(?:(?:restricted|reserved|limited) (?:to|for)|closed to)\b|\bsend-?only\b|\b(?:unattended|unmonitored|(?:do-?not|no)-?reply) (?:mailbox|address|account)\b|\b(?:colleagues|moderators|members|subscribers|staff|employees) only\b|\bannounce(?:ment)?-?only\b|\bno replies are (?:read|accepted|received)\b|\b(?:user|mailbox|account|recipient)\b.{0,12}\b(?:cannot|can't|can not|is unable to|is not able to) receive (?:any )?(?:e-?mails?|mail|messages)\b(?! (?:from|at th))|\b(?:only|just)\b.{0,40}\bfrom people (?:she|he|they|we|i) knows?\b|\bfor (?:family|friends|\w{1,12} use) only\b|\bsenders? outside\b.{0,40}\b(?:not|no)\b|\bnon-?(?:members|subscribers) is (?:disabled|not)|\boutgoing (?:\w{1,16} )?only\b|\bto send only\b|\bnot (?:on|in) (?:the|its|his|her|their|our) list of (?:\w{1,12} ){0,2}(?:allowed|permitted|approved|authori[sz]ed|trusted)\b|\b(?:sending|outgoing (?:mail|messages)) only\b(?! (?:allowed|permitted))/,
-    'Exchange, Mailman',
+    RESTRICTED,
+    'Microsoft 365, Exchange, Mailman, ezmlm, Sympa',
     '550 5.7.1 This mailbox is restricted to senders inside the company',
   ),
   forGood(
@@ -40,19 +65,47 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
     'Google Groups',
     '550-5.7.1 The group you tried to contact (team) may not exist, or you may not 550-5.7.1 have permission to post messages to the group. 550 5.7.1 https://support.google.com/a/answer/168383 a1si1 - gsmtp',
   ),
-  forGood(
-    'recipient_restricted',
-    /\bonly (?:people|persons|users|senders|those|accounts|addresses) (?:inside|within|from|in|of)\b.{0,30}\b(?:can|may|are allowed to)\b|\bonly (?:members|subscribers|moderators|owners|staff|internal (?:users|senders)|authenticated (?:users|senders))\b.{0,30}\b(?:may|can|are allowed to) (?:post|send|write)|\baccepts? (?:mail|e-?mails?|messages|postings?) from (?:\w{1,16} ){1,3}(?:only|exclusively|solely)\b|\bneeds? (?:the )?(?:approval|consent)\b|\bneed (?:the )?permission\b.{0,40}\b(?:group|list|mailbox|address|recipient)\b|\bfor (?:outside|external) senders\b|\blist is closed\b|\b(?:you are|sender is) not (?:a member|a subscriber|subscribed)\b|\bnon-?members? (?:are )?rejected\b|\b(?:closed|members-only|private|internal) (?:mailing list|list|group)\b|\b(?:internal use|internal (?:mail|recipients?|users?|address(?:es)?)) only\b|\bexternal (?:senders?|mail|e-?mail) (?:is |are )?(?:not (?:allowed|accepted|permitted)|rejected|refused)/,
-    'Mailman, ezmlm, Sympa',
-    '550 5.7.2 Sorry, only subscribers may post to this list (#5.7.2)',
-  ),
 ]
+
+const OWNER = '(?:recipient|mail ?box|user|in-?box)'
+const INCOMING = '(?:receiv\\w{0,3}|incoming|inbound)'
+const LIMIT = '(?:limit\\w{0,2}|rate|quota|cap|ceiling|threshold|allowance|maximum)'
+/** The mailbox exists and gets too much at once. */
+const THROTTLED = new RegExp(
+  [
+    `\\b${INCOMING} (?:messages? |mail )?${LIMIT}\\b`,
+    `\\b${OWNER}\\b.{0,50}\\b${INCOMING}\\b.{0,40}\\b(?:${LIMIT}|too (?:many|much|fast|quickly|often)|allowed|may)\\b`,
+    `\\b${INCOMING}\\b.{0,30}\\b${LIMIT}\\b.{0,40}\\b${OWNER}\\b`,
+    `\\b${OWNER}\\b.{0,40}\\b${LIMIT} (?:of|for|on) (?:${INCOMING}|${MAIL} (?:per|an?|each) (?:hour|day|minute)\\b.{0,20}\\breceiv)`,
+    `\\b${OWNER}\\b.{0,30}\\b(?:takes?|accepts?|receives?) (?:no more than|at most|only|up to) \\d+ `,
+    `\\b${OWNER}\\b.{0,40} (?:is )?(?:getting|gets|receives|receiving|got) (?:too (?:many|much)|more ${MAIL} than)`,
+    `\\b${OWNER}\\b.{0,30}\\b(?:number of|too many) ${MAIL}\\b.{0,40}\\b(?:receive|accept|hour|day|minute)\\b`,
+    `\\b${OWNER}(?: \\w{1,12}){0,2} rate (?:for )?(?:<> )?(?:is )?exceeded`,
+    `\\b(?:receiving|getting|gets|receives) (?:more )?(?:e-?)?mail (?:too|at (?:a|too)|than allowed)`,
+    `\\btoo many (?:recent |concurrent |simultaneous |parallel )?${MAIL}\\b.{0,20}\\b(?:for|to) (?:this|the|that) ${OWNER}\\b|\\btoo (?:fast|quickly|often|many|much) for (?:this|the|that) ${OWNER}\\b`,
+    `\\b${OWNER}\\b.{0,20}\\b(?:too many ${MAIL} at (?:once|the same time)|(?:got|received|had) (?:\\d+|too many|enough) ${MAIL}\\b.{0,20}\\b(?:hour|day|minute)\\b)`,
+    `\\b(?:delivery|message|mail) rate (?:for|of) (?:this|the) ${OWNER}\\b`,
+    `\\brate.?limit\\w{0,3}\\b.{0,30}\\b(?:for|of) (?:the |this |that )?${OWNER}\\b(?!/)`,
+    '\\breceived too (?:much|many)\\b(?!.{0,40}\\b(?:from|ip|host)\\b)|\\breceivingrate|\\brecipient thread limit',
+  ].join('|'),
+)
+
+const BOX = '(?:mail ?box|recipient|user|account)'
+const OFF_FOR_A_TIME = new RegExp(
+  [
+    '^(?!5\\.2\\.1).{0,4096}\\btemporarily (?:inactive|not active|disabled|deactivated)\\b',
+    // The codes contradict each other.
+    `^4\\.\\d\\.\\d.{0,80}\\b${BOX} (?:is )?(?:unavailable|not available|busy)\\b`,
+    `\\b${BOX} (?:is )?(?:unavailable|not available) (?:for now|at (?:the|this) (?:moment|time)|right now|today|until)\\b`,
+    `\\b${BOX} (?:is |was )?(?:locked|in use) by (?:another|a different)\\b`,
+  ].join('|'),
+)
 
 /** Steps 2 to 4: the mailbox exists (or did) and accepts nothing: full, throttled, disabled. */
 export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   now(
     'recipient_throttled',
-    /\b(?:inbound|incoming) (?:messages? |mail )?(?:quota|limit|rate)\b|\b(?:recipient|mailbox|user|inbox)\b.{0,30}\b(?:takes?|accepts?|receives?) (?:no more than|at most|only|up to) \d+ |\b(?:receiving|getting|gets|receives) (?:more )?(?:e-?)?mail (?:too|at (?:a|too)|than allowed)|\btoo many (?:deliveries|messages) (?:to|for) ASKED|\b(?:recipient|mailbox|inbox|user) limit of (?:incoming|received|inbound)\b|\b(?:mailbox|recipient|user|inbox)\b.{0,40} (?:is )?(?:getting|gets|receives|receiving) too (?:many|much)|\breceivingrate|\brecipient thread limit|\b(?:recipient|mailbox|inbox)(?: \w{1,12}){0,2} rate (?:for )?(?:<> )?(?:is )?exceeded|\b(?:recipient|mailbox|user|inbox)(?:'s)?\b.{0,50}\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,40}\b(?:limit\w{0,2}|rate|quota|too (?:many|much|fast|quickly|often)|maximum|allowed|may)\b|\b(?:receiv\w{0,3}|incoming|inbound)\b.{0,30}\b(?:limits?|rate)\b.{0,40}\b(?:recipient|mailbox|user|inbox)\b|\breceived too (?:much|many)\b(?!.{0,40}\b(?:from|ip|host)\b)|\b(?:delivery|message|mail) rate (?:for|of) (?:this|the) (?:mailbox|recipient|user)\b|\brate.?limit\w{0,3}\b.{0,30}\b(?:for|of) (?:the |this |that )?(?:recipient|mailbox|inbox)\b(?!\/)|\btoo many (?:recent )?(?:messages|e-?mails|mails)\b.{0,20}\b(?:for|to) (?:this|the|that) (?:recipient|mailbox|user|inbox)\b|\b(?:recipient|mailbox|user|inbox)\b.{0,30}\b(?:number of|too many) (?:messages|e-?mails|mails)\b.{0,40}\b(?:receive|accept|hour|day|minute)\b/,
+    THROTTLED,
     'Gmail, Exchange',
     '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered. Please resend your message at a later time.',
   ),
@@ -117,13 +170,13 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   forGood(
     // Off for a time: final by its code, not by its words.
     'unclear_refusal',
-    /^(?!5\.2\.1).{0,4096}\btemporarily (?:inactive|not active|disabled|deactivated)\b/,
+    OFF_FOR_A_TIME,
     'hosts of several systems',
     '550 Recipient Rejected: Temporarily inactive',
   ),
   forGood(
     'mailbox_disabled',
-    /\b(?:disabled|suspended|deactivated|inactive|frozen|parked|terminated|expired|locked|closed) (?:e-?mail |mail |recipient |user )?(?:account|mailbox|user|address|recipient|inbox)|\binactiv(?:e|ity)\b|\b(?:has not|hasn't|never) (?:entered|logged (?:in|on|onto))\b|\bnot an? active (?:address|account|mailbox|user)\b|^(?:\d\.\d\.\d{1,3} )?(?:<> )?deactivated\b|(?:<> |^(?:\d\.\d\.\d{1,3} )?)(?:is|was|has been) (?:now |currently )?(?:disabled|suspended|deactivated|locked|frozen|closed)\b|\bis no longer valid\b|\b(?:switched|turned|shut) (?:the |this |his |her |their )?(?:mailbox|account|address) (?:off|down)\b|\bno ?(?:recipient |user |account |mailbox |login )?activity\b|\b(?:should|must|needs to|has to) log ?in\b.{0,30}\b(?:enable|activate|receiv|unlock)/,
+    /\b(?:disabled|suspended|deactivated|inactive|frozen|parked|terminated|expired|locked|closed) (?:e-?mail |mail |recipient |user )?(?:account|mailbox|user|address|recipient|inbox)|\binactiv(?:e|ity)\b|\b(?:has not|hasn't|never) (?:entered|logged (?:in|on|onto))\b|\bnot an? active (?:address|account|mailbox|user)\b|^(?:\d\.\d\.\d{1,3} )?(?:<> )?deactivated\b|(?:<>:? |^(?:\d\.\d\.\d{1,3} )?)(?:(?:is|was|has been) )?(?:now |currently )?(?:disabled|suspended|deactivated|locked|frozen|closed)\b(?! (?:port|service|command|for (?:your|this)))|\bis no longer valid\b|\b(?:switched|turned|shut) (?:the |this |his |her |their )?(?:mailbox|account|address) (?:off|down)\b|\bno ?(?:recipient |user |account |mailbox |login )?activity\b|\b(?:should|must|needs to|has to) log ?in\b.{0,30}\b(?:enable|activate|receiv|unlock)/,
     'iCloud',
     '550 5.1.1 <user@icloud.com>: inactive email address',
   ),

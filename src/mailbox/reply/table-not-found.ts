@@ -44,7 +44,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:doesn't|does not|don't|do not) have an?\b.{0,60}\b(?:(?:e-?mail)?account|mailbox|address)|\bno (?:valid )?(?:mailbox|mail-box|account|user|recipient|address)s?\b.{0,12}\b(?:here|by that name|by this name|found|with (?:that|this)|named|exists?|matching|available|for this|at this)|\b(?:do not|don't|does not|doesn't) know (?:this|that|the|such an?|any) (?:address|user|mailbox|recipient|account)\b|\bno record of (?:that|this|the|such|any)\b|\bno valid recipients?;?$|\bno mail-?box[\s<>"';:.]*$|\b(?:does not|doesn't|no longer) works? (?:here|for us|with us)\b|(?<!DOMAIN )\b(?:isn't|is not|not) (?:one of )?ours\b|\b(?:there is|there's) (?:nobody|no ?one)\b|\bhas no (?:such )?(?:account|mailbox)\b|\buser ha(?:s|ve) no mail\b|\bno (?:redirect|forward\w{0,3}|alias)(?: entry)? for (?:this|that) address\b|\b(?:does not|doesn't) match any\b.{0,20}\b(?:mailbox|user|account|recipient|address)|\bthere is no (?:one |such )?(?:user|account|mailbox|recipient|address|here)/,
+    /\b(?:doesn't|does not|don't|do not) have an?\b.{0,60}\b(?:(?:e-?mail)?account|mailbox|address)|\bno (?:valid )?(?:mailbox|mail-box|account|user|recipient|address)s?\b.{0,12}\b(?:here|by that name|by this name|found|with (?:that|this)|named|exists?|matching|available|for this|at this)|\b(?:do not|don't|does not|doesn't) know (?:(?:this|that|the|such an?|any) )?(?:address|user|mailbox|recipient|account)\b|\bno record of (?:that|this|the|such|any)\b|\bno (?:such |local |matching |valid )?(?:mail ?box|account|user|alias|recipient) (?:for|called|named)\b|\bno valid recipients?;?$|\bno mail-?box[\s<>"';:.]*$|\b(?:does not|doesn't|no longer) works? (?:here|for us|with us)\b|(?<!DOMAIN )\b(?:isn't|is not|not) (?:one of )?ours\b|\b(?:there is|there's) (?:nobody|no ?one)\b|\bhas no (?:such )?(?:account|mailbox)\b|\buser ha(?:s|ve) no mail\b|\bno (?:redirect|forward\w{0,3}|alias)(?: entry)? for (?:this|that) address\b|\b(?:does not|doesn't) match any\b.{0,20}\b(?:mailbox|user|account|recipient|address)|\bthere is no (?:one |such )?(?:user|account|mailbox|recipient|address|here)/,
     'Qmail',
     '550 sorry, no mailbox here by that name (#5.1.1 - chkusr)',
   ),
@@ -68,7 +68,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /(?:#|\b5\d\d )5\.1\.[01] address rejected|^5\.1\.[01] address rejected\b|\bdest(?:ination)?\. rejected\b.{0,60}\bnot known\b|\b5\.1\.1\b.{0,12}\b(?:address rejected|recipient rejected)|^(?:5\d\d )?<>: recipient address rejected\.$|\b5\.2\.4 mailing list expansion problem: <>|permanent failure for one or more recipients.{0,20}: ?(?:550|554|no such|unknown)|delivery to the following recipients? failed permanently|\bmailbox[\s-]{1,3}(?:not|un)known/,
+    /(?:#|\b5\d\d |^)5\.1\.[01] (?:address|recipient) rejected\b|\bdest(?:ination)?\. rejected\b.{0,60}\bnot known\b|\b5\.1\.1\b.{0,12}\b(?:address|recipient) rejected|^(?:5\d\d )?<>: recipient address rejected\.$|\b5\.2\.4 mailing list expansion problem: <>|permanent failure for one or more recipients.{0,20}: ?(?:550|554|no such|unknown)|delivery to the following recipients? failed permanently|\bmailbox[\s-]{1,3}(?:not|un)known/,
     'Cisco Secure Email, OpenSMTPD, Barracuda',
     '550 #5.1.0 Address rejected.',
   ),
