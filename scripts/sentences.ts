@@ -82,7 +82,7 @@ const NUMBERS = [
 ]
 /** Values that are problems. */
 const PROBLEMS = ['why', 'first', 'second']
-const LISTS = ['names', 'absent', 'known', 'faults', 'hashes', 'services']
+const LISTS = ['names', 'absent', 'trace', 'known', 'faults', 'hashes', 'services']
 /** Values from a fixed set of words. */
 const WORDS: Readonly<Record<string, string>> = {
   'value.kind': 'job',

@@ -42,7 +42,7 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'signature.tag_twice': SIGNER,
   'signature.tag_missing': SIGNER,
   'signature.tag_invalid': SIGNER,
-  'signature.expires_before_signing': SIGNER,
+  'signature.expires_before_signing': 'Let the signer write x= later than t=, by five days or more, or leave x= out.',
   'signature.too_many_fields': 'Send the message with fewer header fields.',
   'signature.too_much_signed': 'Send the message with fewer signatures and fewer fields in h=.',
   'signature.from_unsigned': 'Name From in h= of the signer.',
@@ -60,10 +60,20 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
     `Turn on DKIM at the provider of ${target}, or replace the CNAME ${key} by the one that the provider shows today.`,
   'signature.key_revoked': (_, { key }) =>
     `Sign with another selector whose key is published: a revoked key does not come back, here ${key}.`,
-  'signature.key_unusable': ({ why }, { key }) =>
-    why.id === 'dkim_key.truncated'
-      ? `Publish the whole key again at ${key}: one TXT record of several strings with at most 255 characters each.`
-      : `Publish the key again at ${key}, exactly as the signer shows it.`,
+  'signature.key_unusable': ({ why }, { key }) => {
+    switch (why.id) {
+      case 'dkim_key.truncated':
+        return `Publish the whole key again at ${key}: one TXT record of several strings with at most 255 characters each.`
+      case 'dkim_key.services':
+        return `Take s= out of the key record ${key} (or write s=email), or sign mail with another selector.`
+      case 'dkim_key.hashes':
+        return `Take h= out of the key record ${key}, or name sha256 in it.`
+      case 'dkim_record.base64':
+        return `Publish the key again at ${key}, exactly as the signer shows it: p= holds letters, digits, +, / and = alone, no quotes.`
+      default:
+        return `Publish the key again at ${key}, exactly as the signer shows it.`
+    }
+  },
   'signature.key_type': ({ type, algorithm }, { key }) =>
     `Sign with the ${type} key of ${key}, or publish the key of the signer (${algorithm}) under a selector of its own.`,
   'signature.key_short': 'Publish a key of 2048 bits under a new selector, and sign with it.',
@@ -82,8 +92,9 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
 
   'change.footer': changed,
   'change.banner': (_, context) => ofReceiver(context),
-  'change.markup_added': ({ place }, context) => (place === 'begin' ? ofReceiver(context) : changed('', context)),
+  'change.markup_added': ({ place }, context) => (place === 'beginning' ? ofReceiver(context) : changed('', context)),
   'change.bom': changed,
+  'change.bom_lost': 'Send the text without a byte order mark (U+FEFF) in front of it.',
   'change.lines_doubled': changed,
   'change.wrapped': changed,
   'change.encrypted': BEHIND,
@@ -91,8 +102,7 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'change.part_added': changed,
   'change.links_rewritten': ({ service }) =>
     `Nothing for the sender to do: ${service} is a filter of the receiver, which has to verify DKIM before it rewrites links. Analyse the message as it was before its filter.`,
-  'change.reencoded_body': SEVEN_BIT,
-  'change.decoded_body': SEVEN_BIT,
+  'change.reencoded_body': ({ from }, context) => (from === '8bit' ? SEVEN_BIT : changed('', context)),
   'change.reencoded': SEVEN_BIT,
   'change.from_escaped': ENCODED,
   'change.dots_doubled': `Repair the program that hands the message over: it doubles dots twice (RFC 5321 §4.5.2). ${ENCODED}`,
@@ -111,7 +121,10 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
     isList ? OF_LIST : `Let the mail program write ${name} as the relay or gateway does. Otherwise: ${BEHIND}`,
   'change.refolded': (_, { isList }) => (isList ? `${RELAXED} ${OF_LIST}` : RELAXED),
   'change.reordered': changed,
-  'change.header': relaxedOr(changed),
+  'change.header': (values, context) =>
+    values.trace.length > 0
+      ? `Take ${list(values.trace)} out of h=: every server on the way writes or replaces such fields (RFC 6376 §5.4).`
+      : told(relaxedOr(changed), values, context),
   'change.body': relaxedOr(changed),
   'change.two': ({ first, second }, context) =>
     [...new Set([adviceOn(first, context), adviceOn(second, context)])].join(' '),

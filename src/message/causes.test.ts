@@ -89,6 +89,17 @@ const body = (text: string, change: (body: string) => string): string => {
   return text.slice(0, at) + change(text.slice(at))
 }
 
+/** Lines of more than 76 characters, blanks at their ends, and an octet at the place of a break. */
+const QUOTED_TEXT = `Gr\xc3\xbc\xc3\x9fe \n${'x'.repeat(74)}=${'y'.repeat(100)}\nJoe\n`
+const QUOTED = `${PLAIN.slice(0, PLAIN.indexOf('Content-Transfer'))}Content-Transfer-Encoding: quoted-printable
+
+Gr=C3=BC=C3=9Fe=20
+${'x'.repeat(74)}=
+=3D${'y'.repeat(72)}=
+${'y'.repeat(28)}
+Joe
+`
+
 type Case = {
   readonly name: string
   readonly message?: string
@@ -178,7 +189,7 @@ const CASES: readonly Case[] = [
     message: HTML,
     change: (text) => text.replace('<body>', '<body><div style="x">External <b>message</b></div>'),
     cause: 'change.markup_added',
-    says: /at the begin of the body \(HTML\).*External/,
+    says: /at the beginning of the body \(HTML\).*External/,
   },
   {
     name: 'a banner behind <body>, in lines of its own',
@@ -281,6 +292,49 @@ const CASES: readonly Case[] = [
     says: /base64/,
   },
   {
+    name: 'quoted-printable that became base64',
+    message: QUOTED,
+    signing: { names: ['from', 'subject'] },
+    change: (text) =>
+      body(text, () => crlf(base64Octets(crlf(QUOTED_TEXT)))).replace('Encoding: quoted-printable', 'Encoding: base64'),
+    cause: 'change.reencoded_body',
+    says: /it was quoted-printable, and is base64/,
+  },
+  {
+    name: 'quoted-printable that a gateway decoded',
+    message: QUOTED,
+    signing: { names: ['from', 'subject'] },
+    change: (text) => body(text, () => crlf(QUOTED_TEXT)).replace('Encoding: quoted-printable', 'Encoding: 8bit'),
+    cause: 'change.reencoded_body',
+    says: /it was quoted-printable, and is 8bit/,
+  },
+  {
+    name: 'a byte order mark that was lost',
+    message: body(PLAIN8.replaceAll('\n', '\r\n'), (one) => `\xef\xbb\xbf${one}`),
+    change: (text) => text.replace('\xef\xbb\xbf', ''),
+    cause: 'change.bom_lost',
+  },
+  {
+    name: 'a date in another zone',
+    change: (text) => text.replace('Mon, 23 Nov 2026 09:00:00 +0000', 'Mon, 23 Nov 2026 01:00:00 -0800'),
+    cause: 'change.rewritten',
+    says: /Date .*another form/,
+  },
+  {
+    name: 'a list that wrote itself into the name of the author',
+    change: (text) => text.replace('From: Joe <', 'From: Joe via list <'),
+    cause: 'change.rewritten',
+    says: /From .*another form/,
+  },
+  {
+    name: 'a field that servers replace is signed',
+    message: `Return-Path: <joe@a.example>\n${PLAIN8}`,
+    signing: { names: ['from', 'subject', 'return-path'] },
+    change: (text) => text.replace('Return-Path: <joe@a.example>', 'Return-Path: <b@b.example>'),
+    cause: 'change.header',
+    says: /servers on the way replace Return-Path/,
+  },
+  {
     name: 'reordered header fields',
     change: (text) => text.replace('Comments: first\r\nComments: second', 'Comments: second\r\nComments: first'),
     signing: { names: ['from', 'subject', 'comments', 'comments'] },
@@ -358,6 +412,27 @@ const CASES: readonly Case[] = [
       ),
     cause: 'change.links_rewritten',
     says: /rewritten after signing by Microsoft Safe Links/,
+  },
+  {
+    name: 'links that FortiMail rewrote on a host of its customer',
+    message: PLAIN8.replace('. and a line', 'see https://www.b.example/a_b?c=d now'),
+    change: (text) =>
+      text.replace(
+        'https://www.b.example/a_b?c=d',
+        'https://gate.c.example/fmlurlsvc/?fewReq=:B:JVE&url=https%3a%2f%2fwww.b.example%2fa_b%3fc%3dd',
+      ),
+    cause: 'change.links_rewritten',
+    says: /were rewritten after signing by Fortinet/,
+  },
+  {
+    name: 'rewritten links in base64',
+    message: BASE64('see https://www.b.example/a now'),
+    change: (text) =>
+      body(text, () =>
+        crlf(base64('see https://atpscan.global.hornetsecurity.com/?d=x&u=https%3A%2F%2Fwww.b.example now')),
+      ),
+    cause: 'change.links_rewritten',
+    says: /it has links that Hornetsecurity/,
   },
   {
     name: 'rewritten links beside another change',

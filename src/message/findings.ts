@@ -49,8 +49,10 @@ export const messageFindings = defineFindings({
   }),
   'message.not_signed': medium({
     title: 'No DKIM signature',
-    detail: () =>
-      'The message has no DKIM signature, so nothing but SPF can authenticate it, and SPF ends at the first forwarder.',
+    detail: ({ stranger, author }) =>
+      stranger
+        ? `The message has no DKIM signature, and SPF passes for ${stranger} alone: nothing shows that it is of ${author}, so it may be forged.`
+        : 'The message has no DKIM signature, so nothing but SPF can authenticate it, and SPF ends at the first forwarder.',
     repair: 'Let the sending server sign with a key of the domain of the author.',
     reference: 'RFC 6376 §5',
   }),

@@ -183,7 +183,12 @@ function judgeDkim(facts: Facts, state?: DomainState): Finding[] {
     // No server has seen it, so none has signed it: a draft, or the sender's own copy.
     const isOwnCopy = facts.hops.length === 0 && facts.results.length === 0 && envelope.knownFrom === 'none'
     const unsigned = isOwnCopy && ({ severity: 'info', repair: AS_RECEIVED } as const)
-    return isPart(facts) ? drafts : [{ ...found('message.not_signed'), ...unsigned }, ...drafts]
+    const isStrange = dmarc.result === 'fail' && facts.spf?.result === 'pass' && dmarc.alignment.spf === false
+    const values = isStrange ? { stranger: facts.spf?.domain ?? '', author: author.domain ?? '' } : {}
+    const strange = isStrange && {
+      repair: `If ${envelope.ip} sends for you, let it sign with a DKIM key of ${author.domain}; if not, the message is forged, and nothing has to be done.`,
+    }
+    return isPart(facts) ? drafts : [{ ...found('message.not_signed', values), ...strange, ...unsigned }, ...drafts]
   }
   const findings: Finding[] = [...drafts]
   const passing = dkim.filter(({ result }) => result === 'pass')

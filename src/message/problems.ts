@@ -14,19 +14,19 @@ export const signatureProblem = problemsOf('signature', {
   too_much_signed: ({ max }: Max) =>
     `the signatures above it cover so much that it was not compared: at most ${max} times the size of the message is hashed`,
   not_a_tag: ({ text }: Text) => `${quoted(text, 40)} is not a tag and its value`,
-  tag_twice: ({ tag }: { tag: string }) => `the tag ${shown(tag, 20)} occurs twice`,
-  tag_missing: ({ tag }: { tag: string }) => `the tag ${shown(tag, 20)} is missing`,
+  tag_twice: ({ tag }: { tag: string }) => `the tag ${shown(tag, 20)}= occurs twice`,
+  tag_missing: ({ tag }: { tag: string }) => `the tag ${shown(tag, 20)}= is missing`,
   tag_invalid: ({ tag, text }: { tag: string } & Text) =>
-    `the tag ${shown(tag, 20)} has the invalid value ${quoted(text, 40)}`,
+    `the tag ${shown(tag, 20)}= has the invalid value ${quoted(text, 40)}`,
   from_unsigned: () => 'the signature does not cover the field From',
   identity: ({ text, domain }: Text & { domain: string }) =>
-    `the identity ${quoted(text, 80)} is not in the signing domain ${shown(domain)}`,
+    `the identity (i=) ${quoted(text, 80)} is not in the signing domain (d=) ${shown(domain)}`,
   strict_identity: ({ name, text }: Name & Text) =>
     `the key at ${shown(name)} has t=s, which forbids the identity ${quoted(text, 80)} of a subdomain`,
   algorithm: ({ text }: Text) => `the algorithm ${quoted(text, 30)} is not supported`,
   sha1: () => 'the algorithm rsa-sha1 is not accepted any more',
   expired: ({ at }: { at: string }) => `the signature expired at ${shown(at)}`,
-  expires_before_signing: () => 'the signature expires before it was made',
+  expires_before_signing: () => 'the signature expires (x=) before it was made (t=)',
 
   no_answer: ({ name, why }: Name & { why: Problem }, say) =>
     `the key at ${shown(name)} could not be looked up: ${say(why)}`,
@@ -35,7 +35,9 @@ export const signatureProblem = problemsOf('signature', {
     `there is no key at ${shown(name)}: its CNAME leads to ${shown(target)}, which does not exist`,
   key_revoked: ({ name }: Name) => `the key at ${shown(name)} is revoked`,
   key_unusable: ({ name, why }: Name & { why: Problem }, say) =>
-    `the key at ${shown(name)} cannot be used: ${say(why)}`,
+    why.id.startsWith('dkim_record.')
+      ? `the record at ${shown(name)} is not a DKIM key that can be read: ${say(why)}`
+      : `the key at ${shown(name)} cannot be used: ${say(why)}`,
   key_type: ({ name, type, algorithm }: Name & { type: string; algorithm: string }) =>
     `the key at ${shown(name)} is of the type ${shown(type)}, but the signature uses ${shown(algorithm)}`,
   key_short: ({ name, bits }: Name & { bits: number }) =>
@@ -115,10 +117,11 @@ export const causeProblem = problemsOf('change', {
   footer: ({ lines, text }: { lines: number } & Text) =>
     `${counted(lines, 'line')} ${lines === 1 ? 'was' : 'were'} added at the end of the body after signing, as mailing lists and gateways do: ${quoted(text, 80)}`,
   banner: ({ lines, text }: { lines: number } & Text) =>
-    `${counted(lines, 'line')} ${lines === 1 ? 'was' : 'were'} added at the begin of the body after signing, as gateways and filters do: ${quoted(text, 80)}`,
-  markup_added: ({ place, text }: { place: 'begin' | 'end' } & Text) =>
-    `text was added at the ${shown(place, 5)} of the body (HTML) after signing, as gateways and filters do: ${quoted(text, 80)}`,
+    `${counted(lines, 'line')} ${lines === 1 ? 'was' : 'were'} added at the beginning of the body after signing, as gateways and filters do: ${quoted(text, 80)}`,
+  markup_added: ({ place, text }: { place: 'beginning' | 'end' } & Text) =>
+    `text was added at the ${shown(place)} of the body (HTML) after signing, as gateways and filters do: ${quoted(text, 80)}`,
   bom: () => 'a byte order mark was put in front of the body after signing',
+  bom_lost: () => 'the byte order mark in front of the body was removed after signing',
   lines_doubled: () => 'an empty line was put behind every line of the body after signing',
   wrapped: ({ type }: { type: string }) =>
     /^multipart\/(?:signed|encrypted)$/.test(type)
@@ -129,12 +132,13 @@ export const causeProblem = problemsOf('change', {
   recoded: ({ from, to }: { from: string; to: string }) =>
     `the body was converted from the character set ${shown(from, 30)} to ${shown(to, 30)} after signing`,
   part_added: ({ text }: Text) => `a part was added to the body after signing: ${quoted(text, 80)}`,
-  reencoded_body: ({ to }: { to: string }) =>
-    `the body was converted from 8-bit text to ${shown(to, 30)} after signing, because a server on the way does not accept 8BITMIME`,
-  decoded_body: () => 'the body was converted from base64 to plain text after signing',
+  reencoded_body: ({ from, to }: { from: string; to: string }) =>
+    from === '8bit'
+      ? `the body was converted from 8-bit text to ${shown(to, 30)} after signing, because a server on the way does not accept 8BITMIME`
+      : `the body was encoded anew after signing: it was ${shown(from, 30)}, and is ${shown(to, 30)}`,
   from_escaped: () => 'lines that begin with "From " got a ">" after signing, as mbox files need',
-  dots_doubled: () => 'dots at the begin of lines were doubled after signing',
-  dots_lost: () => 'dots at the begin of lines were lost after signing',
+  dots_doubled: () => 'dots at the beginning of lines were doubled after signing',
+  dots_lost: () => 'dots at the beginning of lines were lost after signing',
   space_added: () =>
     'blanks were added at the ends of lines after signing; the signature (c=simple) allows no change of white space',
   line_ends: () => 'the signature is over lines that end with LF alone, and the message was sent with CRLF',
@@ -162,8 +166,18 @@ export const causeProblem = problemsOf('change', {
     isProven
       ? `the links of the body were rewritten after signing by ${shown(service)}`
       : `the body was changed after signing; it has links that ${shown(service)} rewrote`,
-  header: ({ simple, names, absent }: { simple: boolean; names: readonly string[]; absent: readonly string[] }) =>
-    `a signed header field was changed or removed after signing, and which one cannot be known (signed: ${shown(names.slice(0, 20).join(', '))}${absent.length === 0 ? '' : `; not in the message: ${shown(absent.slice(0, 20).join(', '))}`})${simple ? '; the signature (c=simple) allows no change at all, not even other folding' : ''}`,
+  header: ({
+    simple,
+    names,
+    absent,
+    trace,
+  }: {
+    simple: boolean
+    names: readonly string[]
+    absent: readonly string[]
+    trace: readonly string[]
+  }) =>
+    `a signed header field was changed or removed after signing, and which one cannot be known (signed: ${shown(names.slice(0, 20).join(', '))}${absent.length === 0 ? '' : `; not in the message: ${shown(absent.slice(0, 20).join(', '))}`})${trace.length === 0 ? '' : `; servers on the way replace ${shown(trace.slice(0, 5).join(', '))}`}${simple ? '; the signature (c=simple) allows no change at all, not even other folding' : ''}`,
   body: ({ simple }: { simple: boolean }) =>
     `the body was changed after signing${simple ? '; the signature (c=simple) allows no change of white space' : ''}`,
 })

@@ -5,6 +5,8 @@
 type Rewriter = {
   readonly service: string
   readonly host: RegExp
+  /** What its links have besides the host, where it runs on hosts of its customers. */
+  readonly path?: RegExp
   readonly undo?: (link: string) => string | undefined
   readonly seen: string
 }
@@ -54,7 +56,7 @@ const REWRITERS: readonly Rewriter[] = [
   },
   {
     service: 'Trend Micro Email Security (ctp.trendmicro.com)',
-    host: /ctp\.trendmicro\.com$/,
+    host: /(?:ctp|urlprotect)\.trendmicro\.com$/,
     undo: parameter(/[?;&]url=([^&]+)/),
     seen: KACHI,
   },
@@ -88,6 +90,51 @@ const REWRITERS: readonly Rewriter[] = [
     undo: (link) => /___(https?:.+?)___/i.exec(link)?.[1],
     seen: IN_TEXTS,
   },
+  {
+    service: 'Hornetsecurity (atpscan.global.hornetsecurity.com)',
+    host: /^atpscan\.(?:[a-z]+\.)?hornetsecurity\.com$/,
+    undo: parameter(/[?;&]u=([^&]+)/),
+    seen: IN_TEXTS,
+  },
+  {
+    service: 'Fortinet FortiMail (/fmlurlsvc/)',
+    host: /./,
+    path: /^https?:\/\/[^/]+\/fmlurlsvc\/\?/i,
+    undo: parameter(/[?;&]url=([^&]+)/),
+    seen: IN_TEXTS,
+  },
+  {
+    service: 'Trustwave MailMarshal (scanmail.trustwave.com)',
+    host: /^scanmail\.trustwave\.com$/,
+    undo: parameter(/[?;&]u=([^&]+)/),
+    seen: IN_TEXTS,
+  },
+  {
+    service: 'TitanHQ LinkLock (linklock.titanhq.com)',
+    host: /^linklock\.titanhq\.com$/,
+    undo: parameter(/[?;&]url=([^&]+)/),
+    seen: IN_TEXTS,
+  },
+  {
+    service: 'Topsec (scanner.topsec.com)',
+    host: /^scanner\.topsec\.com$/,
+    undo: parameter(/[?;&]u=([^&]+)/),
+    seen: IN_TEXTS,
+  },
+  {
+    service: 'Vade (vadesecure.com)',
+    host: /^(?:antiphishing|(?:m365|gws)\.[a-z]{2})\.vadesecure\.com$/,
+    undo: parameter(/[?;&]u=([^&]+)/),
+    seen: IN_TEXTS,
+  },
+  { service: 'Mailinblack (mailinblack.com)', host: /^mibc-[a-z]{2}-\d+\.mailinblack\.com$/, seen: IN_TEXTS },
+  { service: 'INKY (inky.com)', host: /^shared\.outlook\.inky\.com$/, seen: IN_TEXTS },
+  {
+    service: 'Proofpoint URL Isolation (urlisolation.com)',
+    host: /^urlisolation\.com$/,
+    undo: parameter(/[?;&]url=([^&]+)/),
+    seen: IN_TEXTS,
+  },
   { service: 'Darktrace (antigena.com)', host: /^(?:[a-z]{2}\d\d\.)?l\.antigena\.com$/, seen: IN_TEXTS },
   { service: 'URL protection of emailprotection.link', host: /^url\.emailprotection\.link$/, seen: IN_TEXTS },
   { service: 'KnowBe4 Defend (defend.egress.com)', host: /^links\.[a-z]{2}\d\.defend\.egress\.com$/, seen: IN_TEXTS },
@@ -108,7 +155,7 @@ const LINK = /https?:\/\/([^\s"'<>/:?]{1,255})[^\s"'<>]{0,4000}/gi
 export function withoutRewriting(text: string): { readonly service: string; readonly text: string } | undefined {
   let service: string | undefined
   const original = text.replace(LINK, (link, name: string) => {
-    const found = REWRITERS.find(({ host }) => host.test(name.toLowerCase()))
+    const found = REWRITERS.find(({ host, path }) => host.test(name.toLowerCase()) && (path?.test(link) ?? true))
     service ??= found?.service
     return found?.undo?.(link) ?? link
   })

@@ -1,3 +1,4 @@
+import { dateOf } from './envelope.ts'
 import { decodeWords } from './words.ts'
 
 /** A subject without what was put in front of it or behind it. */
@@ -93,7 +94,8 @@ export function addressForms(value: string): readonly string[] {
   const bare = value.replace(/(?:"[^"\r\n]{0,200}"|[^<>,"]{1,200})[ \t]*<([^<>\s]{1,320})>/g, ' <$1>')
   const unquoted = value.replace(/"([^"\\\r\n]{1,200})"(?=\s*<)/g, '$1')
   const quoted = value.replace(/(^|,)(\s*)([^"<>,\s][^"<>,\r\n]{0,200}?)(?=\s*<)/g, '$1$2"$3"')
-  return others(value, [bare.replace(/<([^<>\s]{1,320})>/g, '$1'), bare, unquoted, quoted])
+  const unnamed = value.replace(/ (?:via|durch|über|par) [^<>"\r\n]{1,100}?(?="?\s*<)/i, '')
+  return others(value, [bare.replace(/<([^<>\s]{1,320})>/g, '$1'), bare, unquoted, quoted, unnamed])
 }
 const ZONES = ['UTC', 'GMT', 'CET', 'CEST', 'EST', 'EDT', 'CST', 'CDT', 'MST', 'MDT', 'PST', 'PDT', 'BST', 'JST']
 
@@ -104,4 +106,27 @@ export function dateForms(value: string): readonly string[] {
   const short = value.replace(/\b0(\d [A-Z])/i, '$1')
   const long = value.replace(/(?<=^\s*(?:[A-Z]{3},\s*)?)(\d [A-Z])/i, '0$1')
   return others(value, [short, long, bare, ...ZONES.map((zone) => `${bare} (${zone})`)])
+}
+
+/** Minutes ahead of UTC of the zones in which people live. */
+const OFFSETS = [...Array.from({ length: 26 }, (_, i) => (i - 11) * 60), -210, 210, 270, 330, 345, 390, 570, 630]
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** The same instant as clocks of other zones show it. */
+export function datesInOtherZones(value: string): readonly string[] {
+  const at = value.length > MAX_VALUE ? undefined : dateOf(value)
+  if (at === undefined) return []
+  const two = (n: number): string => String(n).padStart(2, '0')
+  const written = (offset: number, zone: string): string => {
+    const then = new Date(at + offset * 60_000)
+    const time = [then.getUTCHours(), then.getUTCMinutes(), then.getUTCSeconds()].map(two).join(':')
+    return ` ${DAYS[then.getUTCDay()]}, ${two(then.getUTCDate())} ${MONTHS[then.getUTCMonth()]} ${then.getUTCFullYear()} ${time} ${zone}`
+  }
+  const zoneOf = (offset: number): string =>
+    `${offset < 0 ? '-' : '+'}${two(Math.trunc(Math.abs(offset) / 60))}${two(Math.abs(offset) % 60)}`
+  return [
+    ...OFFSETS.map((offset) => written(offset, zoneOf(offset))),
+    ...['-0000', 'GMT', 'UT'].map((zone) => written(0, zone)),
+  ]
 }

@@ -104,6 +104,21 @@ const CASES: readonly Case[] = [
     repair: ['message.dkim_failed', /^Step \d of the plan of a-shop\.com: .*q7\._domainkey\.a-shop\.com\.a-shop\.com/],
   },
   {
+    name: 'a key for reports alone',
+    text: by({ domain: 'a-shop.com', selector: 'q7' }),
+    input: OWN,
+    zone: { ...ZONE, 'q7._domainkey.a-shop.com': { TXT: [LAB_KEY.replace('k=rsa', 's=tlsrpt')] } },
+    repair: ['message.dkim_failed', /Take s= out of the key record q7\._domainkey\.a-shop\.com/],
+  },
+  {
+    name: 'no signature, and the envelope sender of somebody else',
+    input: ESP,
+    repair: [
+      'message.not_signed',
+      /^If 45\.53\.9\.9 sends for you, let it sign .*a-shop\.com; if not, the message is forged/,
+    ],
+  },
+  {
     name: 'a key that was revoked, the only one',
     text: by({ domain: 'a-shop.com', selector: 'q7' }),
     input: OWN,
