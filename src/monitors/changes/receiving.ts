@@ -1,5 +1,17 @@
 import type { CheckAnswer } from '../../answers/check.ts'
-import { better, difference, list, neutral, pairs, type Row, type Said, turned, worse } from './row.ts'
+import {
+  better,
+  difference,
+  type Known,
+  list,
+  neutral,
+  pairs,
+  partRow,
+  type Row,
+  type Said,
+  turned,
+  worse,
+} from './row.ts'
 
 type Host = CheckAnswer['mx'][number]
 type Address = Host['addresses'][number]
@@ -94,30 +106,15 @@ export const MX_ROWS: readonly Row<CheckAnswer>[] = [
 const hosts = ({ mx }: CheckAnswer): readonly string[] => mx.map(({ host }) => host)
 const ips = (host: Host): readonly string[] => host.addresses.map(({ address }) => address)
 
-type Checks = 'mta_sts' | 'tls_rpt' | 'bimi' | 'dane' | 'starttls'
-type Known<K extends Checks> = NonNullable<CheckAnswer[K]>
-
-const transportRow = <K extends Checks>(
-  key: K,
-  id: string,
-  area: string,
-  compare: (before: Known<K>, after: Known<K>) => readonly Said[],
-): Row<CheckAnswer> => ({
-  id: `${key}.${id}`,
-  area,
-  compare: ({ [key]: before }, { [key]: after }) =>
-    !before || !after || before.status === 'unknown' || after.status === 'unknown' ? [] : compare(before, after),
-})
-
 /** A record that appears or goes. */
 const presence = <K extends 'mta_sts' | 'tls_rpt' | 'bimi'>(key: K, area: string): readonly Row<CheckAnswer>[] => [
-  transportRow(key, 'published', area, (before, after) =>
+  partRow(key, 'published', area, (before, after) =>
     before.record === undefined && after.record !== undefined ? [better('record published')] : [],
   ),
-  transportRow(key, 'removed', area, (before, after) =>
+  partRow(key, 'removed', area, (before, after) =>
     before.record !== undefined && after.record === undefined ? [worse('record removed')] : [],
   ),
-  transportRow(key, 'valid', area, (before, after) =>
+  partRow(key, 'valid', area, (before, after) =>
     before.record !== undefined && after.record !== undefined && before.valid !== after.valid
       ? [after.valid ? better('usable again') : worse(`no longer usable${after.reason ? `: ${after.reason}` : ''}`)]
       : [],
@@ -131,7 +128,7 @@ const tlsRow = (
   fact: 'offered' | 'trusted' | 'name_matches',
   words: readonly [yes: string, no: string],
 ): Row<CheckAnswer> =>
-  transportRow('starttls', fact, 'STARTTLS', (before, after) =>
+  partRow('starttls', fact, 'STARTTLS', (before, after) =>
     pairs(before.hosts, after.hosts, ({ host, address }) => `${host} ${address}`).flatMap(([was, is]) =>
       turned(was[fact], is[fact], (_, now) =>
         (now ? better : worse)(`${is.host} [${is.address}] ${now ? words[0] : words[1]}`),
@@ -141,17 +138,17 @@ const tlsRow = (
 
 export const TRANSPORT_ROWS: readonly Row<CheckAnswer>[] = [
   ...presence('mta_sts', 'MTA-STS'),
-  transportRow('mta_sts', 'mode', 'MTA-STS', (before, after) =>
+  partRow('mta_sts', 'mode', 'MTA-STS', (before, after) =>
     turned(before.policy?.mode, after.policy?.mode, (was, is) =>
       (MODES.indexOf(is) < MODES.indexOf(was) ? worse : better)(`mode ${is} instead of ${was}`),
     ),
   ),
-  transportRow('mta_sts', 'mx', 'MTA-STS', (before, after) => {
+  partRow('mta_sts', 'mx', 'MTA-STS', (before, after) => {
     const { gone, added } = difference(before.policy?.mx ?? [], after.policy?.mx ?? [])
     if (!before.policy || !after.policy || (gone.length === 0 && added.length === 0)) return []
     return [neutral(`the policy has the hosts ${list(after.policy.mx)} instead of ${list(before.policy.mx)}`)]
   }),
-  transportRow('mta_sts', 'uncovered_mx', 'MTA-STS', (before, after) => {
+  partRow('mta_sts', 'uncovered_mx', 'MTA-STS', (before, after) => {
     const { gone, added } = difference(before.uncovered_mx, after.uncovered_mx)
     return [
       ...(added.length > 0 && after.policy ? [worse(`the policy no longer contains ${list(added)}`)] : []),
@@ -161,19 +158,19 @@ export const TRANSPORT_ROWS: readonly Row<CheckAnswer>[] = [
     ]
   }),
   ...presence('tls_rpt', 'TLS-RPT'),
-  transportRow('tls_rpt', 'rua', 'TLS-RPT', (before, after) => {
+  partRow('tls_rpt', 'rua', 'TLS-RPT', (before, after) => {
     const { gone, added } = difference(before.rua, after.rua)
     if (before.record === undefined || after.record === undefined || (gone.length === 0 && added.length === 0))
       return []
     return [neutral(`reports go to ${list(after.rua)} instead of ${list(before.rua)}`)]
   }),
   ...presence('bimi', 'BIMI'),
-  transportRow('bimi', 'logo', 'BIMI', (before, after) =>
+  partRow('bimi', 'logo', 'BIMI', (before, after) =>
     before.record !== undefined && after.record !== undefined
       ? turned(before.logo, after.logo, (was, is) => neutral(`the logo is ${list([is])} instead of ${list([was])}`))
       : [],
   ),
-  transportRow('dane', 'records', 'DANE', (before, after) =>
+  partRow('dane', 'records', 'DANE', (before, after) =>
     pairs(before.hosts, after.hosts, ({ host }) => host).flatMap(([was, is]) => {
       if (was.secure === null || is.secure === null) return []
       const { gone, added } = difference(was.records.map(tlsa), is.records.map(tlsa))
@@ -183,7 +180,7 @@ export const TRANSPORT_ROWS: readonly Row<CheckAnswer>[] = [
       return [neutral(`the TLSA records of ${is.host} have changed`)]
     }),
   ),
-  transportRow('dane', 'matches', 'DANE', (before, after) =>
+  partRow('dane', 'matches', 'DANE', (before, after) =>
     pairs(before.hosts, after.hosts, ({ host }) => host).flatMap(([was, is]) =>
       turned(matches(was.records), matches(is.records), (_, now) =>
         now

@@ -1,3 +1,4 @@
+import type { CheckAnswer } from '../../answers/check.ts'
 import type { Change } from '../../answers/stored.ts'
 import { printable } from '../../base/text.ts'
 
@@ -15,6 +16,22 @@ export type Row<A> = {
   readonly compare: (before: A, after: A) => readonly Said[]
 }
 
+type Part = 'spf' | 'dmarc' | 'mta_sts' | 'tls_rpt' | 'bimi' | 'dane' | 'starttls' | 'ns' | 'soa' | 'caa'
+export type Known<K extends Part> = NonNullable<CheckAnswer[K]>
+
+/** A kind of change of one check: nothing where it was not made, or is unknown. */
+export const partRow = <K extends Part>(
+  key: K,
+  id: string,
+  area: string,
+  compare: (before: Known<K>, after: Known<K>) => readonly Said[],
+): Row<CheckAnswer> => ({
+  id: `${key}.${id}`,
+  area,
+  compare: ({ [key]: before }, { [key]: after }) =>
+    !before || !after || before.status === 'unknown' || after.status === 'unknown' ? [] : compare(before, after),
+})
+
 /** Maximum number of characters shown of a record. */
 const MAX_RECORD = 200
 export const record = (text: string): string => printable(text, MAX_RECORD)
@@ -26,6 +43,15 @@ export function difference(
 ): { readonly gone: readonly string[]; readonly added: readonly string[] } {
   const [was, is] = [new Set(before), new Set(after)]
   return { gone: [...was].filter((one) => !is.has(one)), added: [...is].filter((one) => !was.has(one)) }
+}
+
+/** The items that came and those that went. */
+export function cameAndWent(before: readonly string[], after: readonly string[]): readonly Said[] {
+  const { gone, added } = difference(before, after)
+  return [
+    ...(added.length > 0 ? [neutral(`${list(added)} added`)] : []),
+    ...(gone.length > 0 ? [neutral(`${list(gone)} removed`)] : []),
+  ]
 }
 
 /** The items of two lists with the same key, each key once. */

@@ -1,15 +1,11 @@
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { SpfInclude } from '../../answers/checks.ts'
-import { better, difference, list, neutral, pairs, type Row, record, type Said, turned, worse } from './row.ts'
+import { better, difference, list, neutral, pairs, partRow, type Row, record, type Said, turned, worse } from './row.ts'
 
 type Spf = CheckAnswer['spf']
 
-const spfRow = (id: string, compare: (before: Spf, after: Spf) => readonly Said[]): Row<CheckAnswer> => ({
-  id: `spf.${id}`,
-  area: 'SPF',
-  compare: ({ spf: before }, { spf: after }) =>
-    before.status === 'unknown' || after.status === 'unknown' ? [] : compare(before, after),
-})
+const spfRow = (id: string, compare: (before: Spf, after: Spf) => readonly Said[]): Row<CheckAnswer> =>
+  partRow('spf', id, 'SPF', compare)
 const bothSpf = (before: Spf, after: Spf): boolean => before.records.length === 1 && after.records.length === 1
 
 /** From the most to the least strict. */
@@ -177,12 +173,8 @@ const publicKey = ({ record }: Key): string => /(?:^|;)\s*p\s*=\s*([^;]*)/i.exec
 
 type Dmarc = CheckAnswer['dmarc']
 
-const dmarcRow = (id: string, compare: (before: Dmarc, after: Dmarc) => readonly Said[]): Row<CheckAnswer> => ({
-  id: `dmarc.${id}`,
-  area: 'DMARC',
-  compare: ({ dmarc: before }, { dmarc: after }) =>
-    before.status === 'unknown' || after.status === 'unknown' ? [] : compare(before, after),
-})
+const dmarcRow = (id: string, compare: (before: Dmarc, after: Dmarc) => readonly Said[]): Row<CheckAnswer> =>
+  partRow('dmarc', id, 'DMARC', compare)
 const bothDmarc = (before: Dmarc, after: Dmarc): boolean => before.record !== undefined && after.record !== undefined
 
 const POLICIES = ['none', 'quarantine', 'reject']

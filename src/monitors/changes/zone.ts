@@ -1,33 +1,31 @@
 import type { CheckAnswer } from '../../answers/check.ts'
-import { better, difference, list, neutral, type Row, type Said, turned, worse } from './row.ts'
+import {
+  better,
+  cameAndWent,
+  difference,
+  list,
+  neutral,
+  pairs,
+  partRow,
+  type Row,
+  type Said,
+  turned,
+  worse,
+} from './row.ts'
 
-type Checks = 'dnssec' | 'ns' | 'soa' | 'caa'
-
-const row = <K extends Checks>(
+/** Like {@link partRow}; what does not apply is not compared either. */
+const row = <K extends 'ns' | 'soa' | 'caa'>(
   key: K,
   id: string,
   area: string,
   compare: (before: CheckAnswer[K], after: CheckAnswer[K]) => readonly Said[],
-): Row<CheckAnswer> => ({
-  id: `${key}.${id}`,
-  area,
-  compare: ({ [key]: before }, { [key]: after }) =>
-    before.status === 'unknown' ||
-    after.status === 'unknown' ||
-    before.status === 'not_applicable' ||
-    after.status === 'not_applicable'
-      ? []
-      : compare(before, after),
-})
+): Row<CheckAnswer> =>
+  partRow<K>(key, id, area, (before, after) =>
+    before.status === 'not_applicable' || after.status === 'not_applicable' ? [] : compare(before, after),
+  )
 
-type Server = CheckAnswer['ns']['servers'][number]
-function pairs(before: CheckAnswer['ns'], after: CheckAnswer['ns']): readonly (readonly [Server, Server])[] {
-  const was = new Map(before.servers.map((one) => [one.host, one]))
-  return after.servers.flatMap((one) => {
-    const old = was.get(one.host)
-    return old ? [[old, one] as const] : []
-  })
-}
+const serverPairs = (before: CheckAnswer['ns'], after: CheckAnswer['ns']) =>
+  pairs(before.servers, after.servers, ({ host }) => host)
 const hosts = ({ servers }: CheckAnswer['ns']): readonly string[] => servers.map(({ host }) => host)
 
 export const ZONE_ROWS: readonly Row<CheckAnswer>[] = [
@@ -40,14 +38,14 @@ export const ZONE_ROWS: readonly Row<CheckAnswer>[] = [
     return gone.length > 0 ? [neutral(`${list(gone)} removed`)] : []
   }),
   row('ns', 'lame', 'Name servers', (before, after) =>
-    pairs(before, after).flatMap(([was, is]) =>
+    serverPairs(before, after).flatMap(([was, is]) =>
       turned(was.lame, is.lame, (_, now) =>
         now ? worse(`${is.host} no longer answers for the domain`) : better(`${is.host} answers for the domain again`),
       ),
     ),
   ),
   row('ns', 'differs', 'Name servers', (before, after) =>
-    pairs(before, after).flatMap(([was, is]) => {
+    serverPairs(before, after).flatMap(([was, is]) => {
       if (was.lame !== false || is.lame !== false || was.differs.length > 0 === is.differs.length > 0) return []
       return is.differs.length > 0
         ? [worse(`${is.host} has records that differ from those of the other servers (${list(is.differs)})`)]
@@ -78,11 +76,5 @@ export const DNSSEC_ROWS: readonly Row<CheckAnswer>[] = [
       ? worse('DNSSEC validation fails: validating resolvers return no answer')
       : better('DNSSEC validation succeeds again'),
   ),
-  row('caa', 'records', 'CAA', (before, after) => {
-    const { gone, added } = difference(before.records.map(caaText), after.records.map(caaText))
-    return [
-      ...(added.length > 0 ? [neutral(`${list(added)} added`)] : []),
-      ...(gone.length > 0 ? [neutral(`${list(gone)} removed`)] : []),
-    ]
-  }),
+  row('caa', 'records', 'CAA', (before, after) => cameAndWent(before.records.map(caaText), after.records.map(caaText))),
 ]
