@@ -9,6 +9,7 @@ import { familyOf, type Ip, parseIp } from '../names/ip.ts'
 import { DnsError, type Resolve } from './dns/resolver.ts'
 import { FetchError, fetchError } from './fetch.ts'
 import { fetchProblem } from './problems.ts'
+import type { Guard } from './public-only.ts'
 
 /** How requests are sent, and to which addresses they may go. */
 export type Outlet = {
@@ -22,6 +23,38 @@ export type Outlet = {
   /** Default `mailsonde`. */
   readonly userAgent?: string | undefined
 }
+
+export type AllowedOptions = {
+  readonly resolve: Resolve
+  /** Called with the address itself, just before the socket is opened. */
+  readonly reachable: Guard
+  /** Networks to which plain HTTP is permitted; all others need HTTPS. */
+  readonly plain: Guard
+  readonly ca?: readonly string[]
+  readonly userAgent?: string
+}
+
+/** Whether this address of a URL may be called. */
+export const mayDial = (
+  { reachable, plain }: Pick<AllowedOptions, 'reachable' | 'plain'>,
+  url: URL,
+  address: Ip,
+): boolean => reachable(address) && (url.protocol === 'https:' || plain(address))
+
+/** The outlet to whatever {@link mayDial} allows; `needsHttps` says why an address that is reachable was refused. */
+export const outletOf = (
+  { resolve, ca, userAgent, ...guards }: AllowedOptions,
+  needsHttps: 'plain_peer' | 'not_secure',
+): Outlet => ({
+  resolve,
+  mayDial: (url, address) => mayDial(guards, url, address),
+  whyUnsafe: (url, addresses) =>
+    addresses.some(guards.reachable)
+      ? fetchProblem(needsHttps, { origin: url.origin })
+      : fetchProblem('private_address', { host: url.hostname }),
+  trust: trusting(ca),
+  userAgent,
+})
 
 /** The roots that TLS connections trust. */
 type Trust = () => Promise<SecureContext>

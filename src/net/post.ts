@@ -1,10 +1,4 @@
-import type { Problem } from '../base/problem.ts'
-import type { Ip } from '../names/ip.ts'
-import type { Resolve } from './dns/resolver.ts'
-import { headerOf, type Outlet, readHttpUrl, requestGuarded, trusting } from './guarded-request.ts'
-import { mayDial } from './peer-call.ts'
-import { fetchProblem } from './problems.ts'
-import type { Guard } from './public-only.ts'
+import { type AllowedOptions, headerOf, outletOf, readHttpUrl, requestGuarded } from './guarded-request.ts'
 
 /** One message to a receiver: HTTPS POST. */
 export type PostRequest = {
@@ -25,21 +19,8 @@ const MAX_BYTES = 16 * 1024
  * The real {@link Post}, by `requestGuarded`: only to public addresses, checked at each call, and to networks that the
  * operator allowed (there also with plain HTTP). No redirect is followed, and the body of the answer is not read.
  */
-export function guardedPost(options: {
-  readonly resolve: Resolve
-  readonly reachable: Guard
-  readonly plain: Guard
-  readonly ca?: readonly string[]
-  readonly userAgent?: string
-}): Post {
-  const { resolve, ca, userAgent } = options
-  const outlet: Outlet = {
-    resolve,
-    mayDial: (url, address) => mayDial(options, url, address),
-    whyUnsafe: (url, addresses) => whyUnsafe(options.reachable, url, addresses),
-    trust: trusting(ca),
-    userAgent,
-  }
+export function guardedPost(options: AllowedOptions): Post {
+  const outlet = outletOf(options, 'not_secure')
   return async ({ url, headers, body }, signal) => {
     const target = readHttpUrl(url)
     target.hash = ''
@@ -50,8 +31,3 @@ export function guardedPost(options: {
     })
   }
 }
-
-const whyUnsafe = (reachable: Guard, url: URL, addresses: readonly Ip[]): Problem =>
-  addresses.some(reachable)
-    ? fetchProblem('not_secure', { origin: url.origin })
-    : fetchProblem('private_address', { host: url.hostname })
