@@ -71,3 +71,9 @@ export const problem = <Why>(
   at?: number,
 ): { readonly ok: false; readonly problem: Why; readonly at?: number } =>
   at === undefined ? { ok: false, problem: why } : { ok: false, problem: why, at }
+
+/** The value of a text that is known to be valid, such as a literal. Throws for another. */
+export function certain<T>(read: Parsed<T>): T {
+  if (!read.ok) throw new TypeError(read.problem.text)
+  return read.value
+}

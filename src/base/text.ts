@@ -50,6 +50,14 @@ export function unescaped(text: string): string {
   }
 }
 
+/** A name of 20 letters that nobody uses. */
+export const madeUpName = (random: () => number): string =>
+  Array.from({ length: 20 }, () => String.fromCharCode(97 + Math.floor(random() * 26))).join('')
+
+/** `a, b`; beyond `most` items `a, b and 3 more`. */
+export const firstOf = (items: readonly string[], most: number, between = ', '): string =>
+  `${items.slice(0, most).join(between)}${items.length > most ? ` and ${items.length - most} more` : ''}`
+
 /** `1 lookup`, `2 lookups`. */
 export const counted = (count: number, one: string, many: string = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`

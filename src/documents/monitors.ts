@@ -8,7 +8,7 @@ import type {
   MonitorSummary,
   MonitorTestAnswer,
 } from '../answers/monitors.ts'
-import { counted } from '../base/text.ts'
+import { counted, firstOf } from '../base/text.ts'
 import { dmarc } from '../checks/registry.ts'
 import { titleOfFinding } from '../score/accepted.ts'
 import {
@@ -129,15 +129,7 @@ export function worstInWords({ facts, accepted }: Pick<MonitorAnswer, 'facts' | 
 
 /** Since when it is as it is: what the last run that changed something found; nothing while nothing has changed. */
 export const sinceBlocks = ([last]: readonly MonitorChange[]): Block[] =>
-  last === undefined
-    ? []
-    : [
-        text(
-          { strong: 'Since ' },
-          { time: last.time },
-          `: ${last.lines.slice(0, 3).join('; ')}${last.lines.length > 3 ? ` and ${last.lines.length - 3} more` : ''}.`,
-        ),
-      ]
+  last === undefined ? [] : [text({ strong: 'Since ' }, { time: last.time }, `: ${firstOf(last.lines, 3, '; ')}.`)]
 
 /** Findings that are about reports, or that the policy itself says. */
 const BESIDE_POLICY = /^dmarc\.(?:no_rua|report_|rua_|policy_|legacy_differs|walk_gap|inherited|subdomains_weaker)/

@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem } from '../base/problem.ts'
+import { certain, type Parsed, parsed, problem } from '../base/problem.ts'
 import { bytesOf, type Family, familyOf, type Ip, ip, parseIp } from './ip.ts'
 import { ipProblem } from './problems.ts'
 
@@ -18,11 +18,7 @@ export function parseCidr(text: string): Parsed<Cidr> {
 }
 
 /** A parsed network, for literals that are known to be valid. Throws for invalid text. */
-export function cidr(text: string): Cidr {
-  const result = parseCidr(text)
-  if (!result.ok) throw new TypeError(result.problem.text)
-  return result.value
-}
+export const cidr = (text: string): Cidr => certain(parseCidr(text))
 
 /** Whether `address` is in `network`; addresses of the other family never are. */
 export const contains = (network: Cidr, address: Ip): boolean =>

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type Parsed, parsed, problem } from '../base/problem.ts'
+import { certain, type Parsed, parsed, problem } from '../base/problem.ts'
 import { once } from '../base/share-work.ts'
 import { isNetworkOrRange } from './ip.ts'
 import { domainProblem } from './problems.ts'
@@ -59,11 +59,7 @@ export function parseMailDomain(text: string): Parsed<Domain> {
 }
 
 /** A parsed domain, for literals that are known to be valid. Throws for invalid text. */
-export function domain(text: string): Domain {
-  const result = parseDomain(text)
-  if (!result.ok) throw new TypeError(result.problem.text)
-  return result.value
-}
+export const domain = (text: string): Domain => certain(parseDomain(text))
 
 /** The Unicode form of a domain (UTS 46), or the domain itself if there is none. */
 export const unicodeOf = (name: string): string => {

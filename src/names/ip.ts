@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { type Parsed, parsed, problem } from '../base/problem.ts'
+import { certain, type Parsed, parsed, problem } from '../base/problem.ts'
 import { ipProblem } from './problems.ts'
 
 /**
@@ -50,11 +50,7 @@ export function isNetworkOrRange(text: string): boolean {
 }
 
 /** A parsed address, for literals that are known to be valid. Throws for invalid text. */
-export function ip(text: string): Ip {
-  const result = parseIp(text)
-  if (!result.ok) throw new TypeError(result.problem.text)
-  return result.value
-}
+export const ip = (text: string): Ip => certain(parseIp(text))
 
 /** The canonical address of 4 or 16 bytes. IPv4-mapped bytes give the IPv4 address. */
 export function ipFromBytes(bytes: Uint8Array): Ip {

@@ -6,7 +6,7 @@ import { htmlBlocks } from '../documents/html/html.ts'
 import { markOf } from '../documents/jobs.ts'
 import { ENDED } from '../operations/jobs/show.ts'
 import { type Html, html, marked, rendered } from './html.ts'
-import { csrfField, pageOf } from './layout.ts'
+import { actionForms, pageOf } from './layout.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
@@ -92,10 +92,7 @@ function actions({ id, state }: JobAnswer, visit: Pick<Visit, 'token'>): Html {
     ...(ENDED.includes(state) ? [] : [['cancel', 'Cancel', 'second'] as const]),
     ['delete', 'Delete job and results', 'danger'] as const,
   ]
-  return html`<div class="actions">${allowed.map(
-    ([action, words, look]) =>
-      html`<form method="post" action="${jobPath(id)}/${action}">${csrfField(visit)}<button class="${look}">${words}</button></form>`,
-  )}</div>`
+  return actionForms(jobPath(id), allowed, visit)
 }
 
 const downloads = (job: JobAnswer): Html =>

@@ -133,3 +133,14 @@ const wordMark = (): Html =>
   rendered(
     `<svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="8" fill="currentColor"/><g>${LINES}</g></svg>mailsonde`,
   )
+
+/** A button for each action (its path below `path`, its words, its class), in a form of its own. */
+export const actionForms = (
+  path: string,
+  actions: readonly (readonly [action: string, words: string, look: string])[],
+  visit: Pick<Visit, 'token'>,
+): Html =>
+  html`<div class="actions">${actions.map(
+    ([action, words, look]) =>
+      html`<form method="post" action="${path}/${action}">${csrfField(visit)}<button class="${look}">${words}</button></form>`,
+  )}</div>`

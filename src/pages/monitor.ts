@@ -13,7 +13,7 @@ import { heartbeat } from '../documents/html/pictures.ts'
 import { changeBlocks, heartbeatOf, historyBlocks, monitorTitle, sinceBlocks } from '../documents/monitors.ts'
 import { formatCursor } from '../operations/params.ts'
 import { type Html, html, rendered } from './html.ts'
-import { csrfField, pageOf } from './layout.ts'
+import { actionForms, pageOf } from './layout.ts'
 import { changeForm, changeInput, type FormProblem, fieldsOf, formProblem } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
@@ -178,8 +178,5 @@ function actions({ id, enabled, notify }: MonitorAnswer, visit: Pick<Visit, 'tok
     enabled ? ['pause', 'Pause', 'second'] : ['resume', 'Resume', ''],
     ['delete', 'Delete monitor and history', 'danger'],
   ]
-  return html`<div class="actions">${allowed.map(
-    ([name, words, look]) =>
-      html`<form method="post" action="${monitorPath(id)}/${name}">${csrfField(visit)}<button class="${look}">${words}</button></form>`,
-  )}</div>`
+  return actionForms(monitorPath(id), allowed, visit)
 }

@@ -3,25 +3,22 @@ import type { GeoAnswer, PeerAnswer } from '../answers/peers.ts'
 import { isJsonRecord } from '../base/json.ts'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { printable } from '../base/text.ts'
-import { type Ip, parseIp } from '../names/ip.ts'
+import { parseIp } from '../names/ip.ts'
 import { NODE_ID } from '../names/source.ts'
 import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, type Peer, type PeerStatus, statusOf } from './peer.ts'
 import type { Moment, Peers } from './peers.ts'
 import { originProblem } from './problems.ts'
 
-const address = z.string().transform((text, ctx): Ip => {
-  const read = parseIp(text)
-  if (read.ok) return read.value
-  ctx.issues.push({ code: 'custom', message: read.problem.text, input: text })
-  return z.NEVER
-})
-const origin = z.string().transform((text, ctx): string => {
-  const read = parseOrigin(text)
-  if (read.ok) return read.value
-  ctx.issues.push({ code: 'custom', message: read.problem.text, input: text })
-  return z.NEVER
-})
-const text = (max: number) => z.string().transform((value) => printable(value, max))
+const readBy = <T>(read: (text: string) => Parsed<T>) =>
+  z.string().transform((text, ctx): T => {
+    const value = read(text)
+    if (value.ok) return value.value
+    ctx.issues.push({ code: 'custom', message: value.problem.text, input: text })
+    return z.NEVER
+  })
+const address = readBy(parseIp)
+const origin = readBy(parseOrigin)
+const text = z.string().transform((value) => printable(value, 100))
 const time = z.string().transform((value, ctx): number => {
   const ms = Date.parse(value)
   if (Number.isFinite(ms)) return ms
@@ -33,10 +30,10 @@ const time = z.string().transform((value, ctx): number => {
 const record = z.object({
   id: z.string().regex(NODE_ID),
   url: origin,
-  name: text(100),
-  region: text(100),
+  name: text,
+  region: text,
   addresses: z.array(address).max(MAX_ADDRESSES),
-  version: text(100),
+  version: text,
   capabilities: z.array(z.enum(CAPABILITIES)).max(CAPABILITIES.length),
   status: z.enum(['alive', 'suspect', 'dead']),
   registered_at: time,

@@ -1,3 +1,4 @@
+import { madeUpName } from '../base/text.ts'
 import { type Domain, isWithin } from '../names/domain.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import { DnsError, type RecordType, settled } from '../net/dns/resolver.ts'
@@ -27,8 +28,7 @@ export async function lenderOf(
   const alias = target === undefined ? undefined : ({ kind: 'alias', name: target } as const)
   if ((registrableDomain(domain) ?? domain) === domain) return alias
   const parent = domain.slice(domain.indexOf('.') + 1)
-  const letters = Array.from({ length: 20 }, () => String.fromCharCode(97 + Math.floor(random() * 26)))
-  const madeUp = `${letters.join('')}.${parent}`
+  const madeUp = `${madeUpName(random)}.${parent}`
   const wildcard = `*.${parent}`
   const other = await resolve(madeUp, 'A', signal)
   if (alias) return other.cname[0] === target ? { ...alias, wildcard } : alias

@@ -1,7 +1,7 @@
 import type { PlanStep } from '../answers/plan.ts'
 import type { ReportAnswer } from '../answers/report.ts'
 import { earnedGrade, type Grade, worstGrade } from '../answers/weights.ts'
-import { counted } from '../base/text.ts'
+import { counted, firstOf } from '../base/text.ts'
 import { STOP_FIRST } from '../dnsbl/present.ts'
 
 /**
@@ -61,12 +61,9 @@ function stepOf({ blacklists, domain_blacklists: ofDomain }: ReportAnswer) {
     findings: [],
     records: [],
     by: 'address owner' as const,
-    instructions: `${STOP_FIRST} Then ask for the removal from ${some(lists)}: each listing says who can ask, and where.`,
+    instructions: `${STOP_FIRST} Then ask for the removal from ${firstOf(lists, NAMED)}: each listing says who can ask, and where.`,
     assumed: true as const,
-    why: `${some(counts)}: receivers refuse or distrust its mail`,
+    why: `${firstOf(counts, NAMED)}: receivers refuse or distrust its mail`,
     before: [],
   }
 }
-
-const some = (all: readonly string[]): string =>
-  `${all.slice(0, NAMED).join(', ')}${all.length > NAMED ? ` and ${all.length - NAMED} more` : ''}`

@@ -1,4 +1,5 @@
 import type { PlanRecord } from '../answers/plan.ts'
+import { firstOf } from '../base/text.ts'
 import type { DnsRecord } from '../checks/check.ts'
 import type { DmarcRecord, Policy } from '../checks/dmarc/index.ts'
 import type { CheckKey } from '../checks/run.ts'
@@ -86,8 +87,7 @@ export function stageWhy(
 
 /** Maximum number of names below a domain that a sentence names. */
 const MAX_BELOW = 5
-const namedBelow = (names: readonly string[]): string =>
-  `${names.slice(0, MAX_BELOW).join(', ')}${names.length > MAX_BELOW ? ` and ${names.length - MAX_BELOW} more` : ''}`
+const namedBelow = (names: readonly string[]): string => firstOf(names, MAX_BELOW)
 
 /** What a domain without mail keeps for names below it as which mail passes. */
 export const keptBelow = (names: readonly string[]): string =>

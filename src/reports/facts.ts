@@ -131,11 +131,24 @@ export async function askFacts(
     sendsNothing,
     hasKey: (name, selector) => keys.get(`${selector}._domainkey.${name}`),
     ...{ words, unanswered },
-    passesOf: (name) => {
-      const found = passing.get(name)
-      return found && ((address) => passes(found, address))
-    },
+    passesOf: passesIn(passing),
   }
+}
+
+/** Who passes SPF by these records, of which each is that of a return path. */
+export const passesIn =
+  (records: ReadonlyMap<string, Passing>): TriedRecords['passesOf'] =>
+  (name) => {
+    const found = records.get(name)
+    return found && ((address) => passes(found, address))
+  }
+
+/** Whether a DKIM key stands at a name; undefined where the DNS has no answer. */
+export async function hasKeyAt({ resolve, signal }: Pick<Ctx, 'resolve' | 'signal'>, name: string) {
+  const answer = await settled(resolve(name, 'TXT', signal))
+  return answer instanceof DnsError
+    ? undefined
+    : answer.records.some((record) => /(?:^|;)\s*p\s*=\s*[A-Za-z0-9+/]/.test(record))
 }
 
 /** What is known of the addresses of sources of any domains. Never rejects because of the DNS. */
@@ -333,10 +346,8 @@ async function keysOf(
   })
   const found = new Map<string, boolean>()
   await atMost(10, [...names], async (name) => {
-    const answer = await settled(ctx.resolve(name, 'TXT', ctx.signal))
-    if (answer instanceof DnsError) return
-    const isThere = answer.records.some((record) => /(?:^|;)\s*p\s*=\s*[A-Za-z0-9+/]/.test(record))
-    found.set(name, isThere)
+    const isThere = await hasKeyAt(ctx, name)
+    if (isThere !== undefined) found.set(name, isThere)
   })
   return found
 }

@@ -1,3 +1,4 @@
+import { madeUpName } from '../../base/text.ts'
 import type { Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
@@ -51,7 +52,7 @@ export async function lookupDkim(
   )
   const mxAbove = mailHostsAbove(inPart(ctx, 'guessed'), domain)
   const atFirst = [
-    askTxt(ctx, '', `${madeUpSelector(ctx.random)}._domainkey.${domain}`),
+    askTxt(ctx, '', `${madeUpName(ctx.random)}._domainkey.${domain}`),
     askTxt(ctx, '', `_domainkey.${domain}`),
     asking.ask(first),
   ] as const
@@ -276,8 +277,3 @@ const askTxt = async (ctx: Pick<Ctx, 'resolve' | 'signal'>, selector: string, na
   selector,
   answer: await settled(ctx.resolve(name, 'TXT', ctx.signal)),
 })
-
-function madeUpSelector(random: () => number): string {
-  const letters = Array.from({ length: 20 }, () => String.fromCharCode(97 + Math.floor(random() * 26)))
-  return letters.join('')
-}

@@ -1,3 +1,4 @@
+import { firstOf } from '../../base/text.ts'
 import { type Args, critical, defineFindings, high, info, list, low, medium } from '../check.ts'
 
 export const findings = defineFindings({
@@ -347,10 +348,8 @@ const READ_UNTIL = {
 const MAX_SHOWN = 15
 
 /** The first 15 items of a list, and the number of further ones. */
-export function some(items: Args[string] | undefined): string {
-  if (!Array.isArray(items) || items.length <= MAX_SHOWN) return list(items)
-  return `${list(items.slice(0, MAX_SHOWN))} and ${items.length - MAX_SHOWN} more`
-}
+export const some = (items: Args[string] | undefined): string =>
+  Array.isArray(items) ? firstOf(items.map(String), MAX_SHOWN) : list(items)
 
 /** The content of the text, as a sentence of its own. */
 export const found = (slips: Args[string] | undefined): string =>

@@ -23,7 +23,7 @@ import {
 } from './read.ts'
 import { readTree, type SpfReading } from './reading.ts'
 import { type FreeTerm, lookupFree } from './takeover.ts'
-import { type Found, leads, MAX_LOOKUPS, type SpfNode } from './tree.ts'
+import { type Found, leads, MAX_LOOKUPS, nodesOf, type SpfNode } from './tree.ts'
 import { lookupProvider, type UnnamedProvider } from './unnamed.ts'
 
 /** Maximum number of records read per include tree: more than three times the lookup limit, enough for any tree. */
@@ -129,7 +129,7 @@ async function readWildcards(ask: Ask, root: Draft): Promise<void> {
     )
     return found.length === ANYBODY.length ? { name: names[0]!, found } : undefined
   }
-  const existing = draftsOf(root).flatMap((node) => node.terms.filter(isOpenExists).map((term) => ({ node, term })))
+  const existing = nodesOf(root).flatMap((node) => node.terms.filter(isOpenExists).map((term) => ({ node, term })))
   const leading = root.terms.filter((term) => leads(term) && term.state === 'macro')
   await Promise.all([
     ...existing.slice(0, MAX_ASKED).map(async ({ node, term }) => {
@@ -154,11 +154,6 @@ async function readWildcards(ask: Ask, root: Draft): Promise<void> {
 
 const isOpenExists = ({ directive, state }: TermDraft): boolean =>
   state === 'macro' && directive?.qualifier === '+' && directive.mechanism.kind === 'exists'
-
-const draftsOf = (node: Draft): readonly Draft[] => [
-  node,
-  ...node.terms.flatMap((term) => (term.node ? draftsOf(term.node) : [])),
-]
 
 /** White space, quotes and invisible characters may precede it. */
 const isSimilar = (text: string): boolean =>

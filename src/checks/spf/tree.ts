@@ -87,7 +87,7 @@ export const voidTermsOf = (node: SpfNode): readonly SpfTerm[] =>
   node.terms.flatMap((term) => [...(term.state === 'void' ? [term] : []), ...(term.node ? voidTermsOf(term.node) : [])])
 
 /** All nodes, each before those below it. */
-export const nodesOf = (node: SpfNode): readonly SpfNode[] => [
+export const nodesOf = <N extends { readonly terms: readonly { readonly node?: N }[] }>(node: N): readonly N[] => [
   node,
   ...node.terms.flatMap((term) => (term.node ? nodesOf(term.node) : [])),
 ]

@@ -1,5 +1,5 @@
 import type { AddressLists, PoolAddress } from '../../answers/report.ts'
-import { counted } from '../../base/text.ts'
+import { counted, firstOf } from '../../base/text.ts'
 import { combinedGrid, listedBlocks, silentBlocks } from '../blacklist.ts'
 import {
   type Block,
@@ -100,7 +100,7 @@ function listsWords({ blacklists = [], domain_blacklists: ofDomain }: Answer): s
         ? 'no list answered about every address'
         : `on none of ${answered} that answered`
   return listed.length > 0
-    ? `${listed.slice(0, 3).join(', ')}${listed.length > 3 ? ` and ${listed.length - 3} more` : ''}`
+    ? firstOf(listed, 3)
     : `${ofAddresses}${ofDomain && ofDomain.answered > 0 ? `, the domain on none of ${ofDomain.answered}` : ''}`
 }
 

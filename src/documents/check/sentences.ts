@@ -1,7 +1,7 @@
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { FindingAnswer, Severity } from '../../answers/finding.ts'
 import { keysOf } from '../../base/json.ts'
-import { counted } from '../../base/text.ts'
+import { counted, firstOf } from '../../base/text.ts'
 import type { CheckName } from '../words.ts'
 import { type Answer, statusOf } from './answer.ts'
 
@@ -22,11 +22,8 @@ export function sentenceOf(answer: Answer, key: string): string {
   const facts = name ? FACTS[name](answer) : ''
   const faults = faultsOf(answer, key).filter(({ id }) => facts === '' || !IN_FACTS.has(id))
   if (faults.length === 0) return facts === '' ? (reason ?? '') : facts
-  const named = faults
-    .slice(0, NAMED)
-    .map(({ title }, i) => (i === 0 || /^[A-Z]{2}/.test(title) ? title : lower(title)))
-  const more = faults.length > NAMED ? ` and ${faults.length - NAMED} more` : ''
-  return [facts, `${named.join(', ')}${more}`].filter((part) => part !== '').join('. ')
+  const named = faults.map(({ title }, i) => (i === 0 || /^[A-Z]{2}/.test(title) ? title : lower(title)))
+  return [facts, firstOf(named, NAMED)].filter((part) => part !== '').join('. ')
 }
 
 /** Why a lookup failed, without its name, type and server, which the row of a check has inside. */

@@ -5,13 +5,13 @@ import { within } from '../../base/deadline.ts'
 import { invalidAt } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { lookupDmarc } from '../../checks/dmarc/index.ts'
-import { lookupSpf, type Passing, passes } from '../../checks/spf/index.ts'
+import { lookupSpf, type Passing } from '../../checks/spf/index.ts'
 import { reportsPolicyDocument } from '../../documents/reports.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import { type OverlayRecord, overlay } from '../../net/dns/overlay.ts'
 import { parseRecord, parseRecordLine } from '../../net/dns/record-text.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
-import { NOBODY } from '../../reports/facts.ts'
+import { NOBODY, passesIn } from '../../reports/facts.ts'
 import { policyOutcomeInTurns } from '../../reports/policy.ts'
 import { presentLeftOut } from '../../reports/present.ts'
 import type { Sender } from '../../reports/senders.ts'
@@ -79,10 +79,7 @@ export const reportsPolicy = defineOperation({
     if (tried === undefined) throw reportsError('policy_missing', undefined, { parameter: 'policy' })
     const { passing, unanswered } = await passingOf(asking, period.domain, summary.senders)
     const outcome = await policyOutcomeInTurns(summary.senders, tried, {
-      passesOf: (name) => {
-        const found = passing.get(name)
-        return found && ((address) => passes(found, address))
-      },
+      passesOf: passesIn(passing),
       adkim: record?.adkim ?? 'r',
       aspf: record?.aspf ?? 'r',
     })

@@ -11,7 +11,7 @@ import { reportSenderDocument, reportSendersDocument } from '../../documents/rep
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
 import { ownerOf } from '../../names/owner.ts'
-import { DnsError, settled } from '../../net/dns/resolver.ts'
+import { hasKeyAt } from '../../reports/facts.ts'
 import { presentLeftOut, presentSender } from '../../reports/present.ts'
 import type { Sender } from '../../reports/senders.ts'
 import type { Ctx } from '../../world.ts'
@@ -191,9 +191,7 @@ async function keysOf(ctx: Pick<Ctx, 'resolve' | 'signal'>, sender: Sender): Pro
     if (selector !== '' && parseDomain(domain).ok) pairs.set(`${selector}._domainkey.${domain}`, { domain, selector })
   }
   return atMost(KEYS, [...pairs], async ([name, pair]) => {
-    const answer = await settled(ctx.resolve(name, 'TXT', ctx.signal))
-    if (answer instanceof DnsError) return { ...pair, status: 'unknown' as const }
-    const isThere = answer.records.some((record) => /(?:^|;)\s*p\s*=\s*[A-Za-z0-9+/]/.test(record))
-    return { ...pair, status: isThere ? ('found' as const) : ('missing' as const) }
+    const isThere = await hasKeyAt(ctx, name)
+    return { ...pair, status: isThere === undefined ? 'unknown' : isThere ? 'found' : 'missing' } as const
   })
 }
