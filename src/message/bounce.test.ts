@@ -107,7 +107,7 @@ be delivered to one or more recipients.
         code: 550,
         remote: '^mx\\.receiver\\.example$',
       },
-      { address: 'eve@other.example', action: 'failed', about: ['unknown'] },
+      { address: 'eve@other.example', action: 'failed', about: ['recipient_domain'] },
     ],
     false,
   ],
@@ -664,7 +664,7 @@ joe@receiver.example:
       'Delivery delayed: Hello',
       '<joe@receiver.example>: 451 4.4.316 Connection refused [Message=Socket error code 10061]',
     ),
-    [{ address: 'joe@receiver.example', action: 'delayed', about: ['unknown'], permanent: false }],
+    [{ address: 'joe@receiver.example', action: 'delayed', about: ['recipient_domain'], permanent: false }],
     false,
   ],
   [
@@ -688,6 +688,209 @@ joe@receiver.example:
 ])('reads the notice of %s', (_, octets, recipients, isReturned) => {
   const bounce = read(octets)
   expect(faultsOf(bounce, recipients)).toEqual([])
+  expect(bounce?.returned?.subject).toBe(isReturned ? 'Figures of the week' : undefined)
+})
+
+const JOE = 'joe@receiver.example'
+const REPORTED = (words: string, fields: string): Buffer =>
+  Buffer.from(
+    `From: ${DAEMON}\nContent-Type: multipart/report; report-type=delivery-status; boundary="r"\n\n--r\n\n${words}\n--r\nContent-Type: message/delivery-status\n\n${fields}\n\n--r\nContent-Type: message/rfc822\n\n${RETURNED}\n--r--\n`.replaceAll(
+      '\n',
+      '\r\n',
+    ),
+  )
+/** The same by what was pasted of it, and by what the interfaces of providers tell. */
+it.each<[what: string, given: Buffer | string, wanted: Wanted, isReturned?: boolean]>([
+  [
+    'a report of Gmail without fields',
+    REPORTED(
+      `** Address not found **\n\nYour message wasn't delivered to ${JOE} because the address couldn't be found.`,
+      '',
+    ),
+    { address: JOE, about: ['mailbox'], permanent: true },
+    true,
+  ],
+  [
+    'a report of Gmail without a diagnosis',
+    REPORTED(
+      `Your message wasn't delivered to ${JOE} because the address couldn't be found.`,
+      `Reporting-MTA: dns; gmail.example\n\nFinal-Recipient: rfc822; ${JOE}\nAction: failed\nStatus: 5.0.0`,
+    ),
+    { address: JOE, about: ['mailbox'], permanent: true, status: '5.0.0' },
+    true,
+  ],
+  [
+    'a report of McAfee, which has Original-Recipient alone',
+    REPORTED(
+      'The following addresses had delivery problems',
+      `Original-Recipient: <${JOE}>\nAction: failed\nDiagnostic-Code: smtp; 550 Unknown user ${JOE}`,
+    ),
+    { address: JOE, about: ['mailbox'], permanent: true, code: 550 },
+    true,
+  ],
+  [
+    'a report whose boundary was changed',
+    Buffer.from(
+      REPORTED(
+        'Your message could not be delivered.',
+        `Reporting-MTA: dns; mail.foundry.example\n\nFinal-Recipient: rfc822; ${JOE}\nAction: failed\nStatus: 5.2.2\nDiagnostic-Code: smtp; 552 5.2.2 over quota`,
+      )
+        .toString()
+        .replace('boundary="r"', 'boundary="s"'),
+    ),
+    { address: JOE, action: 'failed', about: ['mailbox'], status: '5.2.2', code: 552 },
+  ],
+  [
+    'a report of a host that gave up, without a diagnosis',
+    REPORTED(
+      '',
+      `Reporting-MTA: dns; mail.foundry.example\n\nFinal-Recipient: rfc822; ${JOE}\nAction: failed\nStatus: 4.4.7`,
+    ),
+    { address: JOE, action: 'failed', about: ['recipient_domain'], status: '4.4.7', says: 'reached' },
+    true,
+  ],
+  [
+    'GroupWise, which names no address',
+    notice(
+      DAEMON,
+      'Message status - undeliverable',
+      `The message that you sent was undeliverable to the following:\n\tjoe (user not found)\n\nPossibly truncated original message follows:\n\n${RETURNED}`,
+    ),
+    { address: JOE, about: ['mailbox'], permanent: true },
+    true,
+  ],
+  [
+    'MailEnable',
+    notice(
+      'Delivery Subsystem <postmaster@foundry.example>',
+      'Message Delivery Failure',
+      `Message could not be delivered to some recipients.\n\n\tRecipient: [SMTP:${JOE}]\n\tReason: Remote SMTP Server Returned: 550 5.7.1 SPF: 192.0.2.8 is not allowed to send mail from foundry.example\n\nMessage contents follow:\n\n${RETURNED}`,
+    ),
+    { address: JOE, about: ['sender_domain'], permanent: true, code: 550, says: 'SPF' },
+    true,
+  ],
+  [
+    'MDaemon, whose dialogue comes first',
+    notice(
+      'MDaemon <MDaemon@foundry.example>',
+      'Permanent Delivery Failure',
+      `  --> RCPT To:<${JOE}>\n  <-- 550 5.1.1 User unknown\n\nFailed address: ${JOE}\n\n--- End of transcript ---`,
+    ),
+    { address: JOE, about: ['mailbox'], permanent: true, code: 550, status: '5.1.1' },
+  ],
+  [
+    'Yahoo, of a domain without an MX record',
+    notice(
+      DAEMON,
+      'Failure Notice',
+      `Sorry, we were unable to deliver your message.\n\n<${JOE}>:\nNo mx record found for domain=receiver.example`,
+    ),
+    { address: JOE, about: ['recipient_domain'], permanent: true },
+  ],
+  [
+    'Exchange 2003, by its administrator',
+    notice(
+      'System Administrator <admin@receiver.example>',
+      'E',
+      `Your message\n\ndid not reach the following recipient(s):\n\n${JOE} on Fri\n    The recipient name is not recognized`,
+    ),
+    { address: JOE, about: ['mailbox'], permanent: true },
+  ],
+  ...(
+    [
+      ['retry timeout exceeded', 'reached'],
+      ['all hosts have been failing for a long time', 'reached'],
+      ['554 5.4.14 Hop count exceeded - possible mail loop', 'circle'],
+      ['550 5.4.312 Message expired, DNS query failed', 'DNS'],
+      ['Message expired: unable to deliver in 840 minutes. <421 4.4.2 Connection timed out>', 'reached'],
+    ] as const
+  ).map(([said, says]): [string, Buffer, Wanted] => [
+    said,
+    notice(DAEMON, 'Mail delivery failed', `The following address(es) failed:\n\n  ${JOE}\n    ${said}`),
+    { address: JOE, action: 'failed', about: ['recipient_domain'], says },
+  ]),
+  [
+    'cPanel, of a domain that failed too often',
+    notice(
+      DAEMON,
+      'Mail delivery failed',
+      `  ${JOE}\n    Domain foundry.example has exceeded the max defers and failures per hour (5/5 (100%)) allowed. Message discarded.`,
+    ),
+    { address: JOE, about: ['sending_host'], permanent: true, says: 'own host' },
+  ],
+  [
+    'an address on the suppression list of a provider',
+    REPORTED(
+      '',
+      `Reporting-MTA: dns; ses.example\n\nFinal-Recipient: rfc822; ${JOE}\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: Amazon SES has suppressed sending to this address because it bounced before.`,
+    ),
+    { address: JOE, about: ['mailbox'], status: '5.1.1', says: 'suppression list' },
+    true,
+  ],
+  [
+    'a pasted notice of Gmail that goes on',
+    `Delivery incomplete\nThere was a temporary problem delivering your message to ${JOE}. Gmail will retry for 46 more hours.\nThe response was:\nThe recipient server did not accept our requests to connect.`,
+    { address: JOE, action: 'delayed', about: ['recipient_domain'], permanent: false },
+  ],
+  [
+    'a pasted notice of Domino, which has a subject in it',
+    `Your message\n\n  Subject: Figures of the week\n\nwas not delivered to:\n\n  ${JOE}\n\nbecause:\n\n  User joe (${JOE}) not listed in Domino Directory`,
+    { address: JOE, about: ['mailbox'], permanent: true },
+  ],
+  [
+    'a pasted notice of Exchange in German, with the header',
+    `Fehler bei der Nachrichtenzustellung an folgende Empfänger oder Gruppen:\n\n${JOE}\n\nRemote Server returned '550 5.7.1 RESOLVER.RST.AuthRequired; authentication required'\n\nUrsprüngliche Nachrichtenköpfe:\n\nReceived: from a.example by b.example; Fri, 20 Nov 2026 10:00:00 +0000\n${RETURNED}`,
+    { address: JOE, about: ['mailbox', 'policy'], permanent: true, code: 550, status: '5.7.1' },
+    true,
+  ],
+  [
+    'a paragraph of a notice of Exim',
+    `${JOE}\n    host mx.receiver.example [192.0.2.9]\n    SMTP error from remote mail server after initial connection:\n    554 Blocked - see https://lists.example/?ip=192.0.2.8`,
+    { address: JOE, about: ['sending_host'], permanent: true, code: 554 },
+  ],
+  [
+    'a paragraph of a notice of Postfix',
+    `<${JOE}>: host mx.receiver.example[192.0.2.9] refused to talk to me: 554\n    IP=192.0.2.8 - A problem occurred.`,
+    { address: JOE, about: ['sending_host'], permanent: true, code: 554, remote: 'mx.receiver.example' },
+  ],
+  [
+    'a line of the log of Postfix',
+    `Nov 20 10:00:05 mx postfix/smtp[4711]: 4WxAA1: to=<${JOE}>, relay=mx.receiver.example[192.0.2.9]:25, dsn=5.1.1, status=bounced (host mx.receiver.example[192.0.2.9] said: 550 5.1.1 User unknown (in reply to RCPT TO command))`,
+    { address: JOE, about: ['mailbox'], permanent: true, code: 550 },
+  ],
+  [
+    'a line of the log of Exim',
+    `2026-11-20 10:00:05 1tDfoo-000001-AB ** ${JOE} R=dnslookup T=remote_smtp: SMTP error from remote mail server after RCPT TO:<${JOE}>: 550 5.1.1 User unknown`,
+    { address: JOE, about: ['mailbox'], permanent: true, code: 550 },
+  ],
+  ...(
+    [
+      {
+        notificationType: 'Bounce',
+        bounce: {
+          bouncedRecipients: [{ emailAddress: JOE, status: '5.1.1', diagnosticCode: 'smtp; 550 5.1.1 user unknown' }],
+        },
+        mail: { destination: [JOE] },
+      },
+      [{ event: 'bounce', email: JOE, reason: '550 5.1.1 user unknown', status: '5.1.1' }],
+      {
+        'event-data': {
+          event: 'failed',
+          recipient: JOE,
+          'delivery-status': { code: 550, message: '5.1.1 user unknown' },
+        },
+      },
+      { Type: 'HardBounce', Email: JOE, Details: 'smtp;550 5.1.1 user unknown' },
+      { msys: { message_event: { type: 'bounce', rcpt_to: JOE, raw_reason: '550 5.1.1 user unknown' } } },
+    ] as const
+  ).map((call): [string, string, Wanted] => [
+    'the call of a webhook',
+    JSON.stringify(call),
+    { address: JOE, action: 'failed', about: ['mailbox'], permanent: true, status: '5.1.1' },
+  ]),
+])('reads %s', (_, given, wanted, isReturned = false) => {
+  const bounce = read(Buffer.from(given))
+  expect(faultsOf(bounce, [wanted])).toEqual([])
   expect(bounce?.returned?.subject).toBe(isReturned ? 'Figures of the week' : undefined)
 })
 

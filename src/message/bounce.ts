@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { HeavyKind } from '../lane/heavy.ts'
 import { type Explanation, explainReply } from '../mailbox/reply/explain.ts'
+import { bouncesInJson, valueIn } from './json-mail.ts'
 import { contentOf, type Mime, type Part, parseMime } from './mime.ts'
 import { decodedField, type Field, type Mail, mailboxesOf, parseFields, parseMail } from './parse.ts'
 import { decoded } from './words.ts'
@@ -57,18 +58,26 @@ export function readBounce(mail: Mail, mime: Mime = parseMime(mail.fields, mail.
   const declared = part(/^message\/(?:global-)?delivery-status$/)
   if (!declared && !isFromDaemon(mail)) return undefined
   const report = declared ?? reportIn(mail, mime)
-  const [notice, behind] = noticeOf(mail, part(/^text\/plain$/) ?? part(/^text\/html$/))
+  const words = part(/^text\/plain$/) ?? part(/^text\/html$/)
+  const [notice, behind] = noticeOf(mail, words ?? (mime.parts.length === 0 ? wholeOf(mail) : undefined))
   if (!report && !tellsFailure(mail, notice)) return undefined
   const copy = part(/^message\/(?:rfc822|global|rfc822-headers|global-headers)$|^text\/rfc822-headers$/)
   const returned = copy ? returnedOf(contentOf(mail.body, copy), copy.type.endsWith('headers')) : returnedOf(behind)
   const sender = returned && senderOf(returned.octets)
-  return bounceOf(
-    report
-      ? fromReport(contentOf(mail.body, report, MAX_NOTICE), notice, sender)
-      : fromNotice(mail.fields, notice, sender),
-    returned,
-  )
+  const reported = report ? fromReport(contentOf(mail.body, report, MAX_NOTICE), notice, sender) : []
+  const to = returned && soleRecipientOf(returned.octets)
+  return bounceOf(reported.length > 0 ? reported : fromNotice(mail.fields, notice, sender, to), returned)
 }
+
+/** The body of a notice whose parts cannot be told apart: its boundary was changed or cut off. */
+const wholeOf = ({ body }: Mail): Words => ({
+  type: 'text/plain',
+  charset: 'us-ascii',
+  encoding: '',
+  start: 0,
+  end: body.length,
+})
+type Words = Pick<Part, 'type' | 'charset' | 'encoding' | 'start' | 'end'>
 
 /** A report that is attached as a text. */
 const reportIn = (mail: Mail, mime: Mime): Part | undefined =>
@@ -83,9 +92,14 @@ const bounceOf = (recipients: readonly BounceRecipient[], returned: Returned | u
     : { recipients: recipients.slice(0, MAX_RECIPIENTS), ...(returned && { returned }) }
 
 /** The recipients of a notice in words, which may have the fields of a report in them. */
-function fromNotice(fields: readonly Field[], notice: string, sender: string | undefined): BounceRecipient[] {
+function fromNotice(
+  fields: readonly Field[],
+  notice: string,
+  sender: string | undefined,
+  to?: string | undefined,
+): BounceRecipient[] {
   const fieldsAt = notice.search(REPORT_FIELD)
-  if (fieldsAt < 0) return fromWords(fields, notice, sender)
+  if (fieldsAt < 0) return fromWords(fields, notice, sender, to)
   return fromReport(fieldsIn(notice.slice(fieldsAt)), notice.slice(0, fieldsAt), sender)
 }
 const REPORT_FIELD = /^[ \t]*final-recipient[ \t]*:/im
@@ -105,7 +119,7 @@ export function mayBeNotice(octets: Uint8Array): boolean {
   return SIGNS.test(head.slice(0, end))
 }
 const SIGNS =
-  /multipart\/report|message\/(?:global-)?delivery-status|^x-failed-recipients:|^return-path:[ \t]*<>|^from:.{0,300}(?:mailer-?daemon|mdaemon|postmaster|mail delivery|mail administrator|microsoft ?(?:exchange|outlook))/im
+  /multipart\/report|message\/(?:global-)?delivery-status|^x-failed-recipients:|^return-path:[ \t]*<>|^from:.{0,300}(?:mailer-?daemon|mdaemon|post_?master|mail deliver|delivery (?:sub)?system|(?:mail|system) administrator|microsoft ?(?:exchange|outlook))/im
 
 /**
  * The reply of a server in a pasted text: the text begins with a code, or it has one as a program, a log or a person
@@ -157,18 +171,36 @@ export function readPasted(given: string): Bounce | undefined {
   const pasted = withoutForward(given)
   const fieldAt = MESSAGE_FIELD.exec(pasted)?.index
   const copy = COPY.exec(pasted.slice(0, fieldAt))
-  const isAbout = fieldAt !== undefined && saysFailed(pasted.slice(0, fieldAt)) && !HEADER_FIELD.test(pasted)
+  const isAbout =
+    fieldAt !== undefined &&
+    !HEADER_FIELD.test(pasted) &&
+    saysFailed(/^\s*[\w-]{1,76}:/.test(pasted) ? pasted.slice(0, fieldAt) : pasted)
   if (fieldAt !== undefined && !copy && !isAbout) return undefined // a message
   const words = pasted.slice(0, copy?.index)
-  if (!REPLY.test(words) && (saysFailed(words) || REPORT_FIELD.test(words))) {
+  const isNotice = saysFailed(words) || REPORT_FIELD.test(words) || (PASSED_ON.test(words) && blocksOf(words).size > 0)
+  if (!REPLY.test(words) && isNotice) {
     const returned = copy ? returnedOf(Buffer.from(copyBehind(pasted, copy))) : undefined
     const bounce = bounceOf(fromNotice([], words, returned && senderOf(returned.octets)), returned)
     if (bounce) return bounce
   }
+  const told = bouncesInJson(valueIn(pasted))
+  if (told.length > 0)
+    return bounceOf(
+      told.map(({ text, ...one }) => recipientOf(saidIn(text), { ...one, action: 'failed' }, {})),
+      undefined,
+    )
   const reply = replyIn(pasted)
   if (reply === undefined) return undefined
-  return { recipients: [recipientOf(reply, { action: /^\s*#?4/.test(reply) ? 'delayed' : 'failed' }, {})] }
+  const logged = LOGGED.exec(pasted)
+  const address = logged?.[1] ?? logged?.[2]
+  const action = /^\s*#?4/.test(reply) ? 'delayed' : 'failed'
+  return { recipients: [recipientOf(reply, { action, ...(address !== undefined && { address }) }, {})] }
 }
+/** How a mail server begins what another one said. */
+const PASSED_ON = /\b(?:said:|refused to talk to me:|smtp error from remote (?:mail )?server)/i
+/** The recipient in the log of Postfix, Sendmail and Exim, and in a dialogue. */
+const LOGGED =
+  /\b(?:to=|rcpt to:[ \t]{0,4})<([^\s<>]{1,64}@[^\s<>]{1,255})>|[ \t](?:\*\*|==)[ \t]([^\s<>]{1,64}@[^\s<>:]{1,255})/i
 
 /** A notice that a person quotes or forwards, without the marks and the lines that the mail program put in front. */
 function withoutForward(pasted: string): string {
@@ -185,10 +217,15 @@ const FORWARDED =
   /^(?:[^\n]{0,200}\n){0,6}?[ \t*]{0,4}[^\s:@][^\n:@]{0,20}:[^\n]{0,200}(?:mailer-?daemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mdaemon)[^\n]{0,200}\n(?:[ \t*]{0,4}[^\s:@<][^\n:@]{0,20}:[^\n]{0,998}\n){1,6}/i
 
 /** The names of the returned message. */
-type Sent = { readonly sender?: string | undefined; readonly host?: string | undefined }
+type Sent = {
+  readonly sender?: string | undefined
+  readonly host?: string | undefined
+  /** What is said of the address: whether the server refused the connection itself. */
+  readonly block?: string | undefined
+}
 type Told = Pick<BounceRecipient, 'address' | 'action' | 'status' | 'remoteMta'>
 
-function recipientOf(text: string, told: Told, { sender, host }: Sent): BounceRecipient {
+function recipientOf(text: string, told: Told, { sender, host, block = '' }: Sent): BounceRecipient {
   const { address: asked, action, status } = told
   const said = text.trim().slice(0, MAX_TEXT)
   if (action !== 'failed' && action !== 'delayed')
@@ -196,7 +233,13 @@ function recipientOf(text: string, told: Told, { sender, host }: Sent): BounceRe
   const hasStatus = /(?:^|[^\w.])[45]\.\d{1,3}\.\d{1,3}/.test(said)
   const code = /^[45]\d\d[ -]/.exec(said)?.[0] ?? ''
   const full = hasStatus || status === undefined ? said : `${code}${status} ${said.slice(code.length)}`
-  const refused = { asked, sender, host, temporary: action === 'delayed' }
+  const refused = {
+    asked,
+    sender,
+    host,
+    temporary: action === 'delayed',
+    ...(AT_CONNECTION.test(block) && { stage: 'banner' as const }),
+  }
   const first = explainReply(full, refused)
   // Whoever gave up has told why in words of its own, with the code of its last attempt.
   const isOwn = action === 'failed' && first.about === 'unknown' && code === '' && status?.startsWith('4') === true
@@ -216,6 +259,8 @@ function recipientOf(text: string, told: Told, { sender, host }: Sent): BounceRe
   }
 }
 
+const AT_CONNECTION = /\brefused to talk to me\b|\bafter initial connection\b|\bgreeting failed\b/i
+
 const ARRIVED: Record<'delivered' | 'relayed' | 'expanded', string> = {
   delivered: 'The message was delivered.',
   relayed: 'The message was passed on to a host that sends no notices of delivery.',
@@ -232,21 +277,29 @@ function fromReport(report: Buffer, notice: string, sender: string | undefined):
   const host = withoutType(written(message, 'reporting-mta'))
   const blocks = blocksOf(notice)
   // Some servers leave out the fields about the message.
-  const recipients = written(message, 'final-recipient') === '' ? groups : [message, ...groups]
+  const isAlone = ['final-recipient', 'original-recipient'].some((name) => written(message, name) !== '')
+  const recipients = isAlone ? [message, ...groups] : groups
   return recipients.flatMap((fields) => {
     const value = (name: string): string => written(fields, name)
     const address = addressIn(value('final-recipient')) ?? addressIn(value('original-recipient'))
     if (address === undefined) return []
     const status = /[245]\.\d{1,3}\.\d{1,3}/.exec(value('status'))?.[0]
     const remoteMta = withoutType(value('remote-mta'))
-    const said = value('diagnostic-code').replace(DIAGNOSTIC_TYPE, '') || (blocks.get(address) ?? '')
+    const words = blocks.get(address) || (recipients.length === 1 ? saidIn(notice) : '')
+    const said = value('diagnostic-code').replace(DIAGNOSTIC_TYPE, '') || words
     const told = {
       address,
       action: actionOf(value('action'), status),
       ...(status !== undefined && { status }),
       ...(remoteMta !== '' && { remoteMta }),
     }
-    return [recipientOf(said, told, { sender, host: isOf(host, address) ? undefined : host })]
+    return [
+      recipientOf(said, told, {
+        sender,
+        host: isOf(host, address) ? undefined : host,
+        block: words,
+      }),
+    ]
   })
 }
 
@@ -290,7 +343,7 @@ function actionOf(name: string, status: string | undefined): Action {
 // Words
 
 /** What stands in front of the copy of the message, and the copy. */
-function noticeOf({ body }: Mail, part: Part | undefined): readonly [notice: string, copy: Buffer] {
+function noticeOf({ body }: Mail, part: Words | undefined): readonly [notice: string, copy: Buffer] {
   if (!part) return ['', NOTHING]
   const content = contentOf(body, part, MAX_NOTICE)
   const octets = content.toString('latin1')
@@ -321,10 +374,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const NOTHING = Buffer.alloc(0)
 const COPY =
-  /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message)|\|-{3,} ?message (?:text|header) follows|original message follows|original message headers:|the header of the original message)/im
-const DAEMON = /mailer-?daemon|mdaemon|postmaster|mail delivery|microsoft ?(?:exchange|outlook)|mail administrator/i
+  /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message|non-delivered message)|\|-{3,} ?message (?:text|header) follows|(?:possibly truncated )?original message follows|original message headers:|message contents follow|the header of the original message|below is a copy of the original message|urspr.{1,2}ngliche (?:nachrichtenk.{1,2}pf|kopfzeilen)|en-t.{1,2}tes (?:de message|des messages?) d['’]origine|encabezados (?:del|de los) mensajes? original|intestazioni (?:del )?messaggio originale?|cabe.{1,2}alhos? (?:da|de) mensage[mn]s? origina)/im
+const DAEMON =
+  /mailer-?daemon|mdaemon|post_?master|mail deliver|delivery (?:sub)?system|microsoft ?(?:exchange|outlook)|(?:mail|system) administrator/i
 const FAILED =
-  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not (?:yet )?been delivered|(?:was ?n[o']t able|unable) to deliver|was ?n[o']t delivered|did not reach (?:some|all|any)|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not (?:yet )?been delivered|(?:was ?n[o']t able|unable) to deliver|(?:attempting|trying) to deliver|was ?n[o']t delivered|message is delayed|did not reach (?:some|all|any|the following)|had delivery problems|deliver\w{1,4} (?:was )?aborted|(?:can|could) not (?:send|be delivered)|cannot send|mail fail(?:ed|ure)|invalid user address|delivery incomplete|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|fehler bei der (?:nachrichten)?zustellung|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
 
 const isFromDaemon = ({ fields }: Mail): boolean =>
   DAEMON.test(written(fields, 'from')) ||
@@ -343,9 +397,14 @@ const saysFailed = (words: string): boolean => FAILED.test(words.replace(/\s+/g,
 const STATUS = /(?:(?:^|[:(#'"])[ \t]*#?|\b[45]\d\d[ -]#?)[45]\.[1-7]\.\d{1,3}(?=[\s:;,)]|$)/m
 
 const DELAYED =
-  /\b(?:delayed|delay reason|warning|status notification \(delay|not yet been delivered|still being retried|will be retried|transient)\b/i
+  /\b(?:delayed|delay reason|warning|status notification \(delay|not yet been delivered|still being retried|will (?:be retried|retry|keep trying)|delivery incomplete|transient)\b/i
 
-function fromWords(fields: readonly Field[], notice: string, sender: string | undefined): BounceRecipient[] {
+function fromWords(
+  fields: readonly Field[],
+  notice: string,
+  sender: string | undefined,
+  to: string | undefined,
+): BounceRecipient[] {
   const blocks = blocksOf(notice)
   for (const address of written(fields, 'x-failed-recipients').split(/[\s,]+/))
     if (address.includes('@') && !blocks.has(address)) blocks.set(address, notice)
@@ -354,12 +413,15 @@ function fromWords(fields: readonly Field[], notice: string, sender: string | un
     const named = [...notice.replace(/^[ \t]*message-?id:.*$/gim, '').matchAll(new RegExp(ADDRESS, 'g'))].find(
       ([, address]) => !own.has(address),
     )
-    if (named) blocks.set(named[1]!, notice)
+    // GroupWise names the recipient by his local part alone.
+    const address = named?.[1] ?? to
+    if (address !== undefined) blocks.set(address, notice)
   }
   const isDelayed = DELAYED.test(written(fields, 'subject')) || DELAYED.test(notice.slice(0, 2_000))
   return [...blocks].flatMap(([address, block]) => {
     // The words may stand in front of the address alone.
-    const text = saidIn(block || (blocks.size === 1 ? notice : ''))
+    const own = saidIn(block || (blocks.size === 1 ? notice : ''))
+    const text = blocks.size === 1 && !/^[45]\d\d/.test(own) ? (lastRefusal(notice) ?? own) : own
     // An address of a contact, not of a recipient
     if (!block && blocks.size > 1) return []
     const remoteMta = REMOTE.exec(block)
@@ -368,9 +430,13 @@ function fromWords(fields: readonly Field[], notice: string, sender: string | un
       action: isDelayed && !/^5\d\d/.test(text) ? ('delayed' as const) : ('failed' as const),
       ...(remoteMta && { remoteMta: remoteMta[1] ?? remoteMta[2]! }),
     }
-    return [recipientOf(text, told, { sender })]
+    return [recipientOf(text, told, { sender, block })]
   })
 }
+
+/** The last refusal of a dialogue that a notice shows. */
+const lastRefusal = (notice: string): string | undefined =>
+  [...notice.matchAll(/^[ \t]*(?:<-{1,2}|<{2,3}|received >>>|S:)[ \t]{0,4}([45]\d\d[ -]\S[^\n]*)/gim)].at(-1)?.[1]
 
 const REMOTE =
   /\b(?:host|while talking to|domain \S{1,200} by|server) ([\w-]{1,63}(?:\.[\w-]{1,63}){1,8})|^[ \t]*([\w-]{1,63}(?:\.[\w-]{1,63}){1,8}) \[/m
@@ -395,6 +461,12 @@ const IN_SENTENCE = new RegExp(
   'i',
 )
 
+/** Such a sentence says what happened, too. */
+function inSentence(line: string): readonly [line: string, address: string, words: string] | null {
+  const found = IN_SENTENCE.exec(line)
+  return found && [line, found[1]!, line]
+}
+
 /** The words about each address of a notice. */
 function blocksOf(notice: string): Map<string, string> {
   const blocks = new Map<string, string[]>()
@@ -410,7 +482,7 @@ function blocksOf(notice: string): Map<string, string> {
       ? [line, cause[2]!, cause[1]!]
       : isSaid
         ? null
-        : (ADDRESS_LINE.exec(line) ?? LABELLED_LINE.exec(line) ?? NAMED_LINE.exec(line) ?? IN_SENTENCE.exec(line))
+        : (ADDRESS_LINE.exec(line) ?? LABELLED_LINE.exec(line) ?? NAMED_LINE.exec(line) ?? inSentence(line))
     if (at && (blocks.size < MAX_RECIPIENTS || blocks.has(at[1]!))) {
       current = blocks.get(at[1]!) ?? []
       saidAt = indent
@@ -440,6 +512,13 @@ function returnedOf(octets: Buffer, headerOnly = false): Returned | undefined {
   const [from, to, subject, date] = ['from', 'to', 'subject', 'date'].map(first) as [string, string, string, string]
   if (from === '' && subject === '') return undefined
   return { from, to, subject, date, headerOnly: headerOnly || body.length === 0, octets }
+}
+
+/** The address in To of the returned message, if it has one alone. */
+function soleRecipientOf(octets: Uint8Array): string | undefined {
+  const to = parseMail(octets).fields.find(({ name }) => name === 'to')
+  const [first, second] = to ? mailboxesOf(to) : []
+  return second === undefined ? first?.address : undefined
 }
 
 /** Who sent the returned message: its Return-Path, otherwise its From. */

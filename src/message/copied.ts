@@ -1,3 +1,4 @@
+import { messageInJson, valueIn } from './json-mail.ts'
 import { contentOf } from './mime.ts'
 
 /** What the octets that somebody gave for a message are. */
@@ -13,9 +14,9 @@ export const FIELD = /^[!-9;-~]{1,76}[ \t]*:/
 export const headOf = (text: string): string => text.slice(0, /\n\r?\n/.exec(text)?.index)
 
 export function decoded(octets: Buffer): Draft {
-  const mark = octets.subarray(0, 2).toString('hex')
-  if (mark === 'fffe' || mark === 'feff') {
-    const text = new TextDecoder(mark === 'fffe' ? 'utf-16le' : 'utf-16be').decode(octets)
+  const wide = wideIn(octets)
+  if (wide) {
+    const text = new TextDecoder(wide).decode(octets)
     return { text: Buffer.from(text).toString('latin1'), notes: ['it was saved as UTF-16, and is read as UTF-8'] }
   }
   const text = octets.toString('latin1')
@@ -27,7 +28,14 @@ export function decoded(octets: Buffer): Draft {
   return { text, notes: [] }
 }
 
-/** Base64 of a whole message, as the interfaces of providers give it, and the text of a program or of JSON. */
+/** The form of UTF-16: by its mark, or by the zeros beside letters. */
+function wideIn(octets: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+  const start = octets.subarray(0, 32).toString('latin1')
+  if (/^(?:\xff\xfe|(?:[\t\n\r -~]\0){16})/.test(start)) return 'utf-16le'
+  return /^(?:\xfe\xff|(?:\0[\t\n\r -~]){16})/.test(start) ? 'utf-16be' : undefined
+}
+
+/** Base64 of a whole message, what the interfaces of providers say in JSON, and the text of a program. */
 export function takeEncoding(draft: Draft): void {
   const text = draft.text.trim()
   if (text.length > 100 && /^[A-Za-z0-9+/_=\s-]+$/.test(text)) {
@@ -35,10 +43,14 @@ export function takeEncoding(draft: Draft): void {
     if (!FIELD.test(inner)) return
     draft.text = inner
     draft.notes.push('it was base64')
-  } else if (/^\{[\s\S]{0,2000}"raw"\s{0,4}:\s{0,4}"[\w-]{100}/.test(text)) {
-    draft.text = Buffer.from(/"raw"\s{0,4}:\s{0,4}"([\w=-]+)"/.exec(text)?.[1] ?? '', 'base64').toString('latin1')
-    draft.notes.push('it was the answer of the Gmail API')
-  } else if (!text.includes('\n') && text.split('\\n', 4).length === 4) {
+    return
+  }
+  const value = valueIn(Buffer.from(text, 'latin1').toString('utf8'))
+  const inner = messageInJson(value)
+  if (inner !== undefined) {
+    draft.text = inner
+    draft.notes.push('it was written in JSON, as the interface of a provider gives it')
+  } else if (value === undefined && !text.includes('\n') && text.split('\\n', 4).length === 4) {
     draft.text = text
       .replace(/^(?:\[\s{0,20})?b?["']|["'](?:\s{0,20}\])?$/g, '')
       .replaceAll('\\r', '\r')
@@ -49,6 +61,18 @@ export function takeEncoding(draft: Draft): void {
     draft.notes.push('line ends were written as \\n')
   }
 }
+
+/** A header in a table, a line a field: the name, a tab, the value. */
+export function takeTable(draft: Draft): void {
+  const head = headOf(draft.text)
+  const lines = head.split('\n')
+  const rows = lines.filter((line) => ROW.test(line)).length
+  if (rows < 5 || rows * 2 < lines.length) return
+  draft.text = head.replace(/^([A-Za-z][\w-]{1,75}):?\t+(?=\S)/gm, '$1: ') + draft.text.slice(head.length)
+  draft.isCopied = true
+  draft.notes.push('the names of the fields stood in a column of their own')
+}
+const ROW = /^[A-Za-z][\w-]{1,75}\t+\S/
 
 /** A cell of a table (RFC 4180 §2). */
 export function takeCell(draft: Draft): void {
@@ -64,7 +88,8 @@ export const QUOTED_PRINTABLE = /(?:[;:\s](?:v|a|d|s|h|boundary|charset)|smtp\.m
 /** Quoted-printable (RFC 2045 §6.7) of a whole message, and line ends and tabs as `cat -A` and `vi` show them. */
 export function takeVisible(draft: Draft): void {
   const head = draft.text.slice(0, WINDOW)
-  if (/=\r?\n/.test(head) && QUOTED_PRINTABLE.test(head)) {
+  // A part of a message in quoted-printable has such words, too.
+  if (/=\r?\n/.test(head) && QUOTED_PRINTABLE.test(headOf(head))) {
     const octets = Buffer.from(draft.text.replace(/=\r?\n/g, ''), 'latin1')
     const part = { start: 0, end: octets.length, encoding: 'quoted-printable' }
     draft.text = contentOf(octets, part).toString('latin1')
@@ -112,11 +137,8 @@ const IN_ADDRESS =
 const QUOTING = /^(?:from|to|cc|reply-to|sender|content-[a-z-]{1,30}|x-[\w-]{1,70})[ \t]*:/i
 /** Whether quotes are those of a word processor (UTF-8 as latin1). */
 const isTypographic = (head: string): boolean =>
-  head.includes('\xe2\x80\x9c') &&
-  head.split('\n').some((line) => {
-    const open = QUOTING.test(line) ? line.indexOf('\xe2\x80\x9c') : -1
-    return open >= 0 && line.indexOf('\xe2\x80\x9d', open) >= 0
-  })
+  /\xe2\x80[\x9c-\x9e]/.test(head) &&
+  head.split('\n').some((line) => QUOTING.test(line) && line.split(/\xe2\x80[\x9c-\x9e]/, 3).length === 3)
 
 /** What pages and programs did to the characters of a header, undone; a header without it stays as it is. */
 const UNDONE: readonly (readonly [note: string, undo: (head: string) => string])[] = [
@@ -127,7 +149,7 @@ const UNDONE: readonly (readonly [note: string, undo: (head: string) => string])
   [
     'quotes of a word processor in the header were read as plain ones',
     (head) =>
-      isTypographic(head) ? head.replace(/\xe2\x80[\x9c\x9d]/g, '"').replace(/\xe2\x80[\x98\x99]/g, "'") : head,
+      isTypographic(head) ? head.replace(/\xe2\x80[\x9c-\x9e]/g, '"').replace(/\xe2\x80[\x98\x99]/g, "'") : head,
   ],
   [
     'links and invisible characters of a page in the header were taken away',

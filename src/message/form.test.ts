@@ -11,6 +11,14 @@ const MAIL = `${HEAD}\nHello,\nhow are you?\n`
 const each = (mark: string, text: string): string => text.replaceAll(/^(?=.)/gm, mark)
 const SUMMARY = 'Original message\nFrom:\tA <a@a.example>\nSPF:\tPASS\nCopy to clipboard\n\n'
 
+const FIELDS = [
+  ['Received', 'from a.example (a.example [192.0.2.1]) by b.example; Mon, 23 Nov 2026 09:00:02 +0000'],
+  ['From', 'A <a@a.example>'],
+  ['To', 'b@b.example'],
+  ['Subject', 'Hello'],
+  ['Date', 'Mon, 23 Nov 2026 09:00:00 +0000'],
+] as const
+
 const BODY = '\nHello,\nhow are you?\n'
 const LOST = HEAD.replace('\n by', '\nby')
 const WRAPPED = `Received: from mail.a.example (mail.a.example
@@ -75,7 +83,7 @@ describe('the form of a message', () => {
       JSON.stringify({ id: '1', raw: Buffer.from(MAIL).toString('base64url') }, null, 2),
       'pasted',
       MAIL,
-      [/Gmail API/],
+      [/JSON/],
     ],
     [
       'links of addresses',
@@ -119,7 +127,7 @@ describe('the form of a message', () => {
     ['the source of a web page', MAIL.replace('<a@a.example>', '&lt;a@a.example&gt;'), 'pasted', MAIL, [/as in HTML/]],
     ['base64, in lines', base64(MAIL).replace(/.{76}/g, '$&\n'), 'pasted', MAIL, [/base64/]],
     ['base64 for URLs', Buffer.from(MAIL).toString('base64url'), 'pasted', MAIL, [/base64/]],
-    ['a text of JSON', JSON.stringify(MAIL), 'pasted', MAIL, [/written as \\n/]],
+    ['a text of JSON', JSON.stringify(MAIL), 'pasted', MAIL, [/JSON/]],
     [
       'a text of a program',
       MAIL.replaceAll('\n', '\\r\\n'),
@@ -181,7 +189,7 @@ describe('the form of a message', () => {
       MAIL,
       [/queue file/],
     ],
-    ['a list of one text of JSON', JSON.stringify([MAIL]), 'pasted', MAIL, [/written as \\n/]],
+    ['a list of one text of JSON', JSON.stringify([MAIL]), 'pasted', MAIL, [/JSON/]],
     ['no-break blanks in front', each('\xc2\xa0\xc2\xa0', MAIL), 'pasted', MAIL, [/^2 blanks/]],
     [
       'buttons below a header',
@@ -236,6 +244,61 @@ describe('the form of a message', () => {
       undefined,
       [/header alone/],
     ],
+    [
+      'two ends of quotes',
+      `From: \xe2\x80\x9dA\xe2\x80\x9d <a@a.example>\n${HEAD}`,
+      'header_only',
+      `From: "A" <a@a.example>\n${HEAD}`,
+      [/quotes of a word/, /header alone/],
+    ],
+    ['UTF-16 without its mark', Buffer.from(MAIL, 'utf16le').toString('latin1'), 'pasted', MAIL, [/UTF-16/]],
+    [
+      'UTF-16, the other way round',
+      Buffer.from(MAIL, 'utf16le').swap16().toString('latin1'),
+      'pasted',
+      MAIL,
+      [/UTF-16/],
+    ],
+    ...[
+      { content: MAIL, mail: { source: 'a@a.example' } },
+      { Message: JSON.stringify({ content: MAIL }) },
+      { id: '1', payload: { raw: Buffer.from(MAIL).toString('base64') } },
+    ].map((call) => ['a call of a webhook', JSON.stringify(call), 'pasted', MAIL, [/JSON/]] as const),
+    ...[
+      { 'message-headers': FIELDS },
+      { headers: FIELDS.map(([name, value]) => ({ name, value })) },
+      { Headers: FIELDS.map(([Name, Value]) => ({ Name, Value })), To: 'b@b.example' },
+    ].map(
+      (call) =>
+        [
+          'the header in a call of a webhook',
+          JSON.stringify(call),
+          'header_only',
+          FIELDS.map(([name, value]) => `${name}: ${value}\r\n`).join(''),
+          [/JSON/, /header alone/],
+        ] as const,
+    ),
+    [
+      'a table of the fields',
+      FIELDS.map(([name, value]) => `${name}\t${value}\n`).join(''),
+      'header_only',
+      FIELDS.map(([name, value]) => `${name}: ${value}\n`).join(''),
+      [/a column of their own/, /header alone/],
+    ],
+    [
+      'parts in quoted-printable, and a message attached',
+      `X-A: b\n${HEAD}Content-Type: multipart/mixed; boundary="x1"\n\n--x1\nContent-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<meta charset=3Dutf-8>a=\nb${'c'.repeat(300)}\n--x1\nContent-Type: message/rfc822\n\n${MAIL}--x1--\n`,
+      'message',
+      undefined,
+      [/another message attached/],
+    ],
+    [
+      'a notice of delivery is no wrapper',
+      `From: MAILER-DAEMON@b.example\nReturn-Path: <>\nSubject: Undelivered\nContent-Type: multipart/mixed; boundary="x1"\n\n--x1\n\nYour message could not be delivered to c@c.example.\n--x1\nContent-Type: message/rfc822\n\n${MAIL}--x1--\n`,
+      'message',
+      undefined,
+      [],
+    ],
     ['one field', HEAD.split('From')[0]!, 'header_only', HEAD.split('From')[0]!, [/a part of a header/]],
     ['a damaged header stays whole', `From: a@a.example\nstray\n${MAIL.slice(28)}`, 'message', undefined, []],
   ] as const)('%s', (_, text, kind, message, notes) => {
@@ -257,13 +320,24 @@ describe('the form of a message', () => {
     ['RIFF\x00\x00\x00\x00WEBPVP8', 'picture'],
     ['\x00\x00\x00\x18ftypheic', 'picture'],
     ['!BDN', 'outlook_store'],
-    ['From: <Saved by Blink>\nSnapshot-Content-Location: https://mail.example/', 'html'],
+    ['From: <Saved by Blink>\nSnapshot-Content-Location: https://mail.example/', 'saved_page'],
     ['{\\rtf1', 'rtf'],
     ['\n<!DOCTYPE html><p>', 'html'],
     ['-----Original Message-----\nFrom: A <a@a.example>\nSent: Monday\nTo: b\nSubject: Hello\n\nHello', 'quoted'],
     ['From: A <a@a.example>\nSubject: Hello\nDate: 23 November 2026 at 09:00:02 CET\nTo: b\n\nHello', 'quoted'],
     ['Hello Joe,\nhow are you?', 'no_header'],
-    ['', 'no_header'],
+    ['', 'empty'],
+    ['\n \n', 'empty'],
+    ['BEGIN:VCALENDAR\nMETHOD:REQUEST\nORGANIZER:mailto:a@a.example\nEND:VCALENDAR', 'calendar'],
+    ['BEGIN:VCARD\nFN:A\nEMAIL:a@a.example\nEND:VCARD', 'contact'],
+    ['0\x82\x0f\x11\x06\x09*\x86H\x86\xf7\x0d\x01\x07\x02', 'smime'],
+    ['-----BEGIN PKCS7-----\nMIAG', 'smime'],
+    ['{"organization-name": "A", "report-id": "1", "policies": []}', 'tls_report'],
+    ['v=spf1 include:spf.a.example -all', 'record'],
+    ['_dmarc.a.example. 3600 IN TXT "v=DMARC1; p=none"', 'record'],
+    ['<a@a.example>\n', 'address'],
+    ['https://www.a.example/', 'domain'],
+    ['a.example', 'domain'],
   ])('%j is no message', (text, is) => expect(readForm(Buffer.from(text, 'latin1'))).toEqual({ is }))
   it('a date that a program got wrong makes no quotation', () => {
     const text = Buffer.from('From: a@a.example\nDate: 24.11.2026 16:40\n\nHello\n')
@@ -301,6 +375,12 @@ describe('the form of a message', () => {
       '=3D=\n',
       'x^M\n',
       'DATA\n',
+      'A1\tb\n',
+      '[',
+      '{"a":',
+      '"{\\"',
+      'F\0',
+      '\xe2\x80\x9d',
     ]) {
       const text = piece.repeat(size / piece.length)
       readForm(Buffer.from(text))

@@ -1,5 +1,6 @@
 import { counted } from '../base/text.ts'
 import type { HeavyKind } from '../lane/heavy.ts'
+import { readBounce } from './bounce.ts'
 import {
   type Draft,
   decoded,
@@ -13,6 +14,7 @@ import {
   takeCharacters,
   takeEncoding,
   takeEntities,
+  takeTable,
   takeVisible,
   WINDOW,
 } from './copied.ts'
@@ -35,7 +37,12 @@ export type Form = {
 
 /** What is no message: kinds of files, and a text without a header. */
 type NotMail =
+  | 'address'
   | 'archive'
+  | 'calendar'
+  | 'contact'
+  | 'domain'
+  | 'empty'
   | 'gzip'
   | 'html'
   | 'no_header'
@@ -46,7 +53,11 @@ type NotMail =
   | 'pdf'
   | 'picture'
   | 'quoted' // what a program writes above a message that it quotes
+  | 'record' // of SPF, DKIM, DMARC and their kind
   | 'rtf'
+  | 'saved_page'
+  | 'smime'
+  | 'tls_report'
   | 'tnef' // Outlook's winmail.dat
   | 'xml'
 
@@ -79,9 +90,9 @@ export function isPlain(octets: Uint8Array): boolean {
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
 
-/** Whether a message may have another one attached; what came back in a notice is no attachment. */
+/** Whether a message may have another one attached. */
 const mayCarry = (text: string): boolean =>
-  /^content-type:[ \t]*multipart\/(?!report)/im.test(text) && /message\/rfc822|\.eml\b/i.test(text)
+  /^content-type:\s*multipart\/(?!report)/im.test(headOf(text)) && /message\/rfc822|\.eml\b/i.test(text)
 
 /** A message and what is around it, or what the octets are instead. Pure, linear, never throws. */
 export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
@@ -91,6 +102,7 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   const draft = decoded(Buffer.from(octets.buffer, octets.byteOffset, octets.length))
   takeEncoding(draft)
   takeCell(draft)
+  takeTable(draft)
   takeVisible(draft)
   unwrapAppleMail(draft)
   takeBlankLines(draft)
@@ -111,7 +123,7 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   }
   restoreFolding(draft)
   takeSummary(draft)
-  if (!hasHeader(draft.text)) return { is: 'no_header' }
+  if (!hasHeader(draft.text)) return { is: textKind(draft.text.slice(0, WINDOW)) }
   const head = headAt(draft.text.slice(0, WINDOW).split('\n'), 0)
   if (isQuotation(head)) return { is: 'quoted' }
   if (mayCarry(draft.text.slice(0, WINDOW))) takeAttached(draft)
@@ -133,7 +145,8 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
 function ofOutlook(octets: Uint8Array): Form | { readonly is: NotMail } {
   const found = transportHeader(Buffer.from(octets.buffer, octets.byteOffset, octets.length))
   if ('is' in found) return found
-  const text = found.text.toString('latin1').trimStart()
+  // Some versions put a line of their own in front of it.
+  const text = found.text.toString('latin1').replace(/^\s*(?:Microsoft Mail Internet Headers [^\n]{1,40}\n)?\s*/, '')
   if (!hasHeader(text)) return { is: 'outlook' }
   return {
     kind: 'msg',
@@ -160,10 +173,26 @@ function fileKind(start: Buffer): NotMail | 'ole2' | undefined {
   if (text.startsWith('!BDN')) return 'outlook_store'
   if (/^(?:\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP|.{4}ftyp(?:heic|heix|mif1|msf1|avif))/s.test(text))
     return 'picture'
-  if (SAVED_PAGE.test(text)) return 'html'
+  if (SAVED_PAGE.test(text)) return 'saved_page'
+  // A signed or enveloped message in DER (RFC 5652 §3): its type comes first.
+  if (/^\x30[\x80-\x84][\s\S]{0,4}\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07/.test(text)) return 'smime'
   if (text.startsWith('{\\rtf')) return 'rtf'
   if (/^(?:\xef\xbb\xbf)?\s*<(?:\?xml|feedback)[\s>]/i.test(text) && !/<html[\s>]/i.test(text)) return 'xml'
   return /^(?:\xef\xbb\xbf)?\s*<(?:\?xml|!doctype html|html|head|body)[\s>]/i.test(text) ? 'html' : undefined
+}
+
+/** What a text without the header of a message is. */
+function textKind(text: string): NotMail {
+  const bare = text.trim()
+  if (bare === '') return 'empty'
+  if (/^begin:vcalendar\b/i.test(bare)) return 'calendar'
+  if (/^begin:vcard\b/i.test(bare)) return 'contact'
+  if (/^-----BEGIN (?:PKCS7|CMS)-----/.test(bare)) return 'smime'
+  if (/^\{[\s\S]{0,2000}"(?:organization-name|report-id|policies)"/.test(bare)) return 'tls_report'
+  if (/(?:^|["\s])v=(?:spf1|dmarc1|dkim1|stsv1|tlsrptv1|bimi1)\b/i.test(bare.slice(0, MAX_REMARK))) return 'record'
+  if (/^(?:mailto:)?<?[^\s@<>]{1,64}@[^\s@<>]{1,255}\.[^\s@<>.]{2,63}>?$/i.test(bare)) return 'address'
+  if (/^(?:https?:\/\/)?(?:[\w-]{1,63}\.){1,10}[a-z][a-z\d-]{1,62}\.?\/?$/i.test(bare)) return 'domain'
+  return 'no_header'
 }
 
 /** A web page that a browser saved as one file (MHTML). */
@@ -429,8 +458,12 @@ function endOf(text: string, from: number): number {
 const MAX_REMARK = 300
 
 function takeAttached(draft: Draft): void {
-  const { fields, body } = parseMail(Buffer.from(draft.text, 'latin1'))
-  const { parts } = parseMime(fields, body)
+  const mail = parseMail(Buffer.from(draft.text, 'latin1'))
+  const { body } = mail
+  const mime = parseMime(mail.fields, body)
+  // What came back in a notice is no attachment.
+  if (readBounce(mail, mime)) return
+  const { parts } = mime
   const isMessage = ({ type, name }: Part): boolean =>
     type === 'message/rfc822' || (type === 'application/octet-stream' && /\.eml$/i.test(name))
   const isPicture = ({ type }: Part): boolean => type.startsWith('image/')

@@ -68,6 +68,17 @@ const REPORT = 'a DMARC or TLS report is uploaded on the page Reports (POST /v1/
 
 /** What was given for a message and is none, and what to give. */
 export const formProblem = problemsOf('form', {
+  address: () => `this is an address, not a message: type it into the box on the first page to have it verified`,
+  calendar: () => `this is a calendar file or an invitation (.ics), not the message that it came with; ${SAVE}`,
+  contact: () => `this is a contact (vCard), not a message; ${SAVE}`,
+  domain: () => `this is a domain, not a message: type it into the box on the first page to have it checked`,
+  empty: () => `the text is empty; ${SAVE}`,
+  record: () =>
+    `this is a DNS record, such as SPF, DKIM or DMARC, not a message: type it into the box on the first page to try it`,
+  saved_page: () => `the file is a web page that a browser saved (MHTML), not a message; ${SAVE}`,
+  smime: () =>
+    `the file is the signed or encrypted content of a message (S/MIME, .p7m), not the message around it; ${SAVE}`,
+  tls_report: () => `the text is a TLS report in JSON, not a message; ${REPORT}`,
   archive: () => `the file is an archive (zip, 7z or RAR); unpack it and give the message in it; ${REPORT}`,
   tnef: () => `the file is a winmail.dat (TNEF), which Outlook makes of attachments, not a message; ${SAVE}`,
   gzip: () => `the file is compressed (gzip); unpack it and give the message in it; ${REPORT}`,

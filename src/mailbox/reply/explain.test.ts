@@ -37,8 +37,14 @@ it.each<[text: string, about: About, permanent: boolean, code: number | undefine
   ['554 5.7.1 <joe@receiver.example>: Relay access denied', 'recipient_domain', true, 554, '5.7.1'],
   ['smtp; 550 5.1.1 unknown user', 'mailbox', true, 550, '5.1.1'],
   ['Sorry, no mailbox here by that name. (#5.1.1)', 'mailbox', true, undefined, '5.1.1'],
-  ['connect to mx.receiver.example[192.0.2.9]:25: Connection timed out', 'unknown', true, undefined, undefined],
-  ['4.4.1 connection timed out', 'unknown', false, undefined, '4.4.1'],
+  [
+    'connect to mx.receiver.example[192.0.2.9]:25: Connection timed out',
+    'recipient_domain',
+    true,
+    undefined,
+    undefined,
+  ],
+  ['4.4.1 connection timed out', 'recipient_domain', false, undefined, '4.4.1'],
 ])('%j is about the %s', (text, about, permanent, code, status) => {
   const { meaning, toDo, reason, ...read } = explainReply(text, US)
   expect(read).toEqual({ about, permanent, ...(code && { code }), ...(status && { status }) })

@@ -62,7 +62,9 @@ export function explainReply(text: string, refused: Refused = {}): Explanation {
   const { reason, detail } = classify({ stage, reply: { code, lines }, parties })
   const byStatus = status === undefined ? undefined : DETAIL_OF_STATUS[status.slice(2)]
   const cause = detail ?? (reason === 'policy' || reason === 'unclear_refusal' ? byStatus : undefined) ?? reason
-  const [about, meaning, toDo] = EXPLANATIONS[cause] ?? UNKNOWN
+  const known = EXPLANATIONS[cause] ?? UNKNOWN
+  const own = ownWords(lines.join(' '), known[0] === 'unknown')
+  const [about, meaning, toDo] = own ?? known
   return {
     reason,
     about,
@@ -73,6 +75,11 @@ export function explainReply(text: string, refused: Refused = {}): Explanation {
     ...(toDo !== undefined && { toDo }),
   }
 }
+
+/** What the sending host itself tells: no other server refused anything, or what it refused is not known. */
+const ownWords = (text: string, isOpen: boolean): Row | undefined =>
+  (OWN_REFUSALS.find(([words]) => words.test(text)) ??
+    (isOpen ? OWN_WORDS.find(([words]) => words.test(text)) : undefined))?.[1]
 
 const MAX_TEXT = 4_096
 const CODE = /(?:^|[^\w./])([245]\d\d)(?:[ -]|$)/
@@ -99,6 +106,52 @@ const LATER: Row = [
   'unknown',
   'The server of the recipient could not accept the message at that time. This says nothing about the recipient.',
   'Wait: mail servers try again by themselves. If it stays so for days, tell the recipient another way.',
+]
+
+type OwnWords = readonly (readonly [words: RegExp, row: Row])[]
+const OWN_REFUSALS: OwnWords = [
+  [
+    /\bmax defers and failures\b|\bexceeded the max e-?mails per hour\b/i,
+    [
+      'sending_host',
+      'Your own host kept the message back: your domain has sent more, or failed more often, in this hour than the host allows. The recipient’s server was not asked.',
+      'Look for scripts and accounts that send to addresses that do not exist, or let your hosting provider raise the limit; then send again in an hour.',
+    ],
+  ],
+  [
+    /\bhas suppressed sending\b|\b(?:is|was|are) on (?:(?:the|your|our|its) )?(?:\w{1,12} )?suppression list|\bnot delivering to (?:a )?(?:previously bounced|suppressed)/i,
+    [
+      'mailbox',
+      'Your provider did not send the message: the address refused an earlier one, or complained, and is on the provider’s suppression list.',
+      'Check the spelling of the address; if it is right and its mailbox exists, take it off the suppression list of your provider.',
+    ],
+  ],
+]
+const OWN_WORDS: OwnWords = [
+  [
+    /\bno mx record|\bhost unknown\b|\bunknown host\b|\bhost (?:or domain )?name (?:was )?not found|nxdomain|no relevant answers|\bhost ?name look-?up fail|\b(?:no data known|could not find a gateway)|\bname service error\b.{0,120}\bnot found|\bdomain does not exist|dns query failed/i,
+    [
+      'recipient_domain',
+      'The domain of the recipient’s address has no mail host that the sending host could find in the DNS.',
+      'Check the spelling of the domain; if it is right, tell the recipient another way.',
+    ],
+  ],
+  [
+    /\b(?:mail|forwarding|routing) loop\b|\btoo many hops|\bhop count\b|\bforwarded more than\b|^\s*[45]\.4\.6\b/i,
+    [
+      'recipient_domain',
+      'The message went round in a circle between servers until it was stopped: a forwarding or an MX record of the recipient’s domain leads back to itself.',
+      'Tell the postmaster of the recipient’s domain; if you forward the address yourself, end that forwarding.',
+    ],
+  ],
+  [
+    /\bconnect(?:ion|ed|ing)?\b.{0,120}\b(?:refused|timed out|time-?out|reset|dropped)|\b(?:operation|session) timed out|\bno route to host|\bnetwork (?:is )?unreachable|\bhost is down|\b(?:did not accept our requests|unable|failed|able) to (?:connect|establish an smtp connection)|\blost connection|\bretry (?:time ?out|time not reached)|\ball hosts\b.{0,60}\bfailing|\b(?:message|queue|envelope|delivery|delivery time)[ .](?:is )?expired|\bin (?:the )?queue too long|\bcould not be delivered for\b|\b(?:multiple|several|\d{1,3}) (?:retries|attempts)\b|\bfor \d{1,3} days\b|\bnetwork error\b|^\s*[45]\.4\.[127]\b/i,
+    [
+      'recipient_domain',
+      'The mail server of the recipient’s domain could not be reached, or took no message until the sending host gave up. This says nothing about the mailbox.',
+      'Check the spelling of the domain, and whether its mail server answers; then send again later, or tell the recipient another way.',
+    ],
+  ],
 ]
 
 /** What each reason is about, what it means, and what to do. */
