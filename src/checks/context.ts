@@ -83,7 +83,7 @@ export type DomainContext = {
   readonly enforces: boolean | null
   /** Whether the zone of the domain is signed; null: not known. */
   readonly signed: boolean | null
-  /** Why mail to the domain has no destination; absent if it has one, and if that is not known. */
+  /** Why mail to the domain has no destination of its own; absent if it has one, and if that is not known. */
   readonly noMail?: Problem
   /** The provider of all MX hosts that work, if it hosts mailboxes, and its DKIM key of the domain. */
   readonly mailboxes?: Mailboxes

@@ -431,8 +431,9 @@ const WITHOUT_MX: Readonly<Record<MailHosts['kind'], Problem | undefined>> = {
   none: roleProblem('no_mx_no_address'),
 }
 
-/** Why mail to the domain has no destination. */
+/** Why mail to the domain has no destination, or none of its own. */
 function noMailIn(mail: MailHosts, role: Role): Problem | undefined {
+  if (role === 'return_path') return noMailRole('return_path')
   if (mail.kind !== 'implicit') return noMailReason(mail)
   if (role === 'parked') return noMailRole('parked')
   return role === 'no_mail' ? noMailRole('web_name') : undefined

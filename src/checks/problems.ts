@@ -53,6 +53,7 @@ export const noMailRole = problemsOf('no_mail_role', {
   maybe: () => 'may accept no mail',
   parked: () => 'has no MX record, and nothing can send as it',
   web_name: () => 'is a name without mail of its own',
+  return_path: () => 'takes nothing but the bounces of a sending provider',
 })
 
 /** Why it is not known whether DNSSEC protects a name. */
