@@ -349,9 +349,13 @@ export const consents: OthersWork = (now, domain) => {
   return foundIn(now, 'dmarc').flatMap((found) => {
     const { fix, id } = found.finding
     if (!fix || isWithin(fix.name, domain) || id !== 'dmarc.report_unauthorized') return []
+    const host = fix.name.replace(/^.*\._report\._dmarc\./, '')
+    const hosts = now.context.mail?.hosts ?? []
+    // Nobody can agree at a host that only a step before is assumed to make.
+    if (hosts.some(({ exchange, addresses }) => exchange === host && addresses.includes(ASSUMED_ADDRESS))) return []
     const changes = recordIn(fix, domain)
     const draft = {
-      title: `Get the consent of ${fix.name.replace(/^.*\._report\._dmarc\./, '')}`,
+      title: `Get the consent of ${host}`,
       by: 'report receiver',
       instructions:
         'Whoever runs that domain publishes this record, otherwise receivers send it no reports. If nobody there agrees, put an address of your own in its place.',

@@ -192,7 +192,10 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
         : {}
       return finding('dmarc.report_scheme', { uri: printable(uri.uri, 120), scheme: uri.scheme }, fix)
     }),
-    ...of('unauthorized').flatMap((uri) => unauthorized(uri, { facts, applied, basis, context })),
+    // Of a host to which no mail goes, consent is not asked: nobody delivers reports in another way.
+    ...of('unauthorized')
+      .filter(({ host }) => all.some((uri) => uri.host === host && uri.scheme === 'mailto'))
+      .flatMap((uri) => unauthorized(uri, { facts, applied, basis, context })),
     ...takesNone.slice(0, MAX_DESTINATIONS_TOLD).map((uri) => {
       const reason = uri.takesMail === false ? (uri.reason ?? '') : destinationProblem('no_mail')
       const isOwn = uri.host === facts.domain && context.takes === false
@@ -228,7 +231,8 @@ function unauthorized(
 ): Finding[] {
   const args = { host: uri.host!, domain: applied.domain, reason: uri.reason ?? '', takesNone: context.takes === false }
   if (!isPopular(uri.host!)) {
-    const fix = uri.takesMail === false ? {} : { fix: authorizationFix(applied, uri) }
+    // null: nobody knows whether there is a mailbox at all.
+    const fix = uri.takesMail === false || uri.takesMail === null ? {} : { fix: authorizationFix(applied, uri) }
     return [finding('dmarc.report_unauthorized', args, { evidence: uri.uri, ...fix })]
   }
   if (facts.rua.some(arrives)) return []
