@@ -47,5 +47,6 @@ export type Ctx = World & {
   readonly questions?: Readonly<Record<'start' | 'end', (...parts: readonly string[]) => void>> & {
     readonly room: (part: 'guessed') => Promise<number>
     readonly expect: (addresses: readonly unknown[]) => void
+    readonly isCut: () => boolean
   }
 }

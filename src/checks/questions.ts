@@ -80,6 +80,8 @@ export class Questions {
   private readonly allotment = new Allotment()
   private readonly silence = new Silence()
   private run = 1
+  /** The last look-up that left out a query other than those for selectors that are guessed. */
+  private cutRun = 0
   private isFirst = true
   private parts = new Map<PartName, Part>()
   /** How many queries of `mx` may be sent, by the addresses in the answers so far. */
@@ -92,6 +94,9 @@ export class Questions {
     this.run++
     this.parts = new Map()
   }
+
+  /** Whether this look-up left out what the score may need; selectors that are guessed are not counted. */
+  isCut = (): boolean => this.cutRun === this.run
 
   /** Addresses of mail hosts that are laid over what is published: each has its queries, as a published one. */
   expect(addresses: readonly unknown[]): void {
@@ -145,7 +150,7 @@ export class Questions {
         if (signal === own) query.answer = answer as Promise<Answer>
         return answer
       }
-      const answer = this.whenMay(may, query, send)
+      const answer = this.whenMay(part, may, query, send)
       if (isOfHost) this.allotment.hear(query, answer)
       return answer
     }
@@ -154,13 +159,19 @@ export class Questions {
   /** A query to a name server itself, if it may be sent. */
   direct<T>(name: string, type: string, send: () => Promise<T>): Promise<T> {
     const query = { name, type, run: 0, parts: 0 }
-    return this.whenMay(this.verdict('ns', query), query, send)
+    return this.whenMay('ns', this.verdict('ns', query), query, send)
   }
 
-  private whenMay<T>(may: boolean | Promise<boolean>, query: Query, send: () => Promise<T>): Promise<T> {
+  private whenMay<T>(
+    part: PartName,
+    may: boolean | Promise<boolean>,
+    query: Query,
+    send: () => Promise<T>,
+  ): Promise<T> {
     if (may === true) return send()
     return Promise.resolve(may).then((isGranted) => {
       if (isGranted) return send()
+      if (part !== 'guessed') this.cutRun = this.run
       throw new DnsError('too_many_questions', query)
     })
   }

@@ -31,6 +31,8 @@ import { lenderOf, mayBeLent, repairBeside, takesRecords } from './lender.ts'
 /** A domain as it is judged: the facts of all checks, the context of all, what each check says, and the score. */
 export type Snapshot = JudgedChecks & {
   readonly facts: FactSets
+  /** Something was left out that a check of its own may ask. */
+  readonly isCut?: true
   readonly score: Score & {
     readonly grade: Grade | null
     /** The finding that keeps the grade below the points. */
@@ -68,10 +70,18 @@ export async function lookUp(subject: Subject, onPart?: (part: CheckPart) => voi
   return snapshotOf(await lookupFacts(ctx.anew(), domain, input, onPart), subject.judgements)
 }
 
-/** Judges facts once, with the context of all; pure. */
-export function snapshotOf(facts: FactSets, judgements?: Judgements): Snapshot {
+/**
+ * Judges facts once, with the context of all; pure. `mostUnknown`: how many points may at most be counted that are not
+ * known; absent: all.
+ */
+export function snapshotOf(
+  facts: FactSets,
+  judgements?: Judgements,
+  mostUnknown: number = Number.POSITIVE_INFINITY,
+): Snapshot {
   const judged = judgeFacts(facts, judgements)
-  const score = scoreOf(judged)
+  const found = scoreOf(judged)
+  const score = { ...found, score: Math.min(found.score, (found.scoreMin ?? found.score) + mostUnknown) }
   const findings = CHECK_KEYS.flatMap((key) =>
     (judged.outcomes[key]?.findings ?? []).map((finding) => ({
       id: finding.id,
@@ -104,7 +114,10 @@ export async function tryChange(
   const facts = await lookupChecks(before.facts, { keys, changes: changed }, { ctx: world, domain, input })
   const isFetched = change.policy && facts.mta_sts === before.facts.mta_sts
   const policed = isFetched ? { ...facts, mta_sts: await lookupOne('mta_sts', world, domain, input) } : facts
-  return snapshotOf(policed, judgements)
+  // What only this try could not ask may turn out badly: nothing is promised on it.
+  if (!before.isCut && !run.questions?.isCut()) return snapshotOf(policed, judgements)
+  const { score, scoreMin = score } = before.score
+  return { ...snapshotOf(policed, judgements, score - scoreMin), isCut: true }
 }
 
 /**

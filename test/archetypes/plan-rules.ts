@@ -249,7 +249,8 @@ function policyToday(zone: WrittenZone, domain: string): Policy {
   // What a wildcard answers applies, too (RFC 4592 §2.1.3).
   const at = (name: string) => {
     const own = zone[`_dmarc.${name}`] ? `_dmarc.${name}` : `*.${name}`
-    return publishedAt(zone, { name: own, type: 'TXT' } as PlanRecord)
+    const [target = own] = (zone[own]?.CNAME ?? []) as readonly string[]
+    return publishedAt(zone, { name: target, type: 'TXT' } as PlanRecord)
   }
   const isUsable = (texts: readonly string[]): boolean => readPolicy(texts) !== undefined
   if (isUsable(at(domain))) return policyOf(at(domain))
