@@ -3,6 +3,21 @@ import { unescaped } from '../base/text.ts'
 import { type Domain, parseDomain } from './domain.ts'
 import { type Email, formatEmail, parseEmail } from './email.ts'
 import { type Ip, isNetworkOrRange, parseIp } from './ip.ts'
+import {
+  isAscii,
+  MAX_TEXT,
+  type Pasted,
+  reduced,
+  type Step,
+  type Taken,
+  trimmed,
+  trimming,
+  unlisted,
+  unpaired,
+  unpunctuated,
+  withoutBrackets,
+  withoutEntities,
+} from './pasted-steps.ts'
 import { domainProblem, emailProblem, ipProblem, selectorProblem } from './problems.ts'
 
 /**
@@ -10,150 +25,16 @@ import { domainProblem, emailProblem, ipProblem, selectorProblem } from './probl
  * pages, lists, the API and the command line read values with this module alone.
  */
 
-/** What was taken away from around a value, or decoded in it. */
-export type Taken =
-  | 'invisible'
-  | 'name'
-  | 'brackets'
-  | 'mailto'
-  | 'quotes'
-  | 'punctuation'
-  | 'markup'
-  | 'label'
-  | 'port'
-  | 'text'
-  | 'several'
-  | 'at'
-
-/** A value, and what was taken away to get it; white space around it does not count. */
-export type Pasted<T> = { readonly value: T; readonly taken: readonly Taken[] }
-
-/** Longest text that is read as one value, characters. */
-const MAX_TEXT = 4_096
-
-/** Format characters (zero-width ones, U+FEFF, soft hyphens, directions), Hangul fillers. White space is beside them. */
-const INVISIBLE = /[\p{Cf}\u0085\u115f\u1160\u3164\uffa0]/u
-/** Those of them that are in no value at all. The joiners (U+200C, U+200D) are in names of some scripts. */
-const INSIDE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
-const WHITE = /\s/
-/** White space that is not ASCII is as invisible as the rest. */
-const isOdd = (c: string): boolean => c > '\u007f' && (WHITE.test(c) || INVISIBLE.test(c))
-const isBlank = (c: string): boolean => WHITE.test(c) || isOdd(c)
-
-/** Text without white space around it and invisible characters, and whether there were invisible ones. */
-function trimming(text: string): Pasted<string> {
-  let [from, to] = [0, text.length]
-  while (from < to && isBlank(text[from]!)) from++
-  while (to > from && isBlank(text[to - 1]!)) to--
-  let odd = false
-  for (let at = 0; at < text.length && !odd; at++) {
-    if (at === from) at = to
-    odd = at < text.length && isOdd(text[at]!)
-  }
-  const inside = text.slice(from, to)
-  const value = inside.replace(INSIDE, '')
-  odd ||= value !== inside
-  // Quotes of typography could be characters of a name; around one they are none.
-  const isQuoted =
-    value.length > 2 && TYPOGRAPHIC.some(([open, close]) => value.startsWith(open!) && value.endsWith(close!))
-  if (isQuoted) return { value: trimmed(value.slice(1, -1)), taken: odd ? ['invisible', 'quotes'] : ['quotes'] }
-  return { value, taken: odd ? ['invisible'] : [] }
-}
-const TYPOGRAPHIC = ['“”', '„“', '„”', '””', '‘’', '‚‘', '«»', '»«', '‹›']
-
-/** Text without white space and invisible characters around it. */
-export const trimmed = (text: string): string => trimming(text).value
-
-const PAIRS: readonly (readonly [open: string, close: string, taken: Taken])[] = [
-  ['"', '"', 'quotes'],
-  ["'", "'", 'quotes'],
-  ['`', '`', 'quotes'],
-  ['<', '>', 'brackets'],
-  ['(', ')', 'brackets'],
-  ['[', ']', 'brackets'],
-  ['{', '}', 'brackets'],
-  // Bold and italic type of Markdown.
-  ['*', '*', 'markup'],
-  ['_', '_', 'markup'],
-]
-/** Characters that a sentence or a list leaves behind a value; no address, name or selector ends with one. */
-const STRAY = /[.,;:!?…]/
-
-/** A step that takes something away; undefined: there is nothing of its kind. */
-type Step = (text: string) => Pasted<string> | undefined
-
-/** Most things that are taken away from one text. */
-const MAX_STEPS = 8
-
-/** Takes away what the steps find, the first of them first, until the text is a value (`isRead`) or none finds more. */
-function reduced(text: string, steps: readonly Step[], isRead: (text: string) => boolean): Pasted<string> {
-  const bare = trimming(text)
-  let { value } = bare
-  const taken = new Set(bare.taken)
-  for (let round = 0; round < MAX_STEPS && !isRead(value); round++) {
-    const found = firstOf(steps, value)
-    if (!found) break
-    value = trimmed(found.value)
-    for (const one of found.taken) taken.add(one)
-  }
-  return { value, taken: [...taken] }
-}
-
-function firstOf(steps: readonly Step[], text: string): Pasted<string> | undefined {
-  for (const step of steps) {
-    const found = step(text)
-    if (found) return found
-  }
-  return undefined
-}
-
-const unpaired: Step = (text) => {
-  const pair = text.length > 2 && PAIRS.find(([open, close]) => text.startsWith(open) && text.endsWith(close))
-  return pair ? { value: text.slice(1, -1), taken: [pair[2]] } : undefined
-}
-
-/** Text without white space and invisible characters around it, and without a pair of quotes. */
-export function unquoted(text: string, quotes = /^(["'`])(.*)\1$/s): string {
-  const bare = trimmed(text)
-  const inside = quotes.exec(bare)?.[2]
-  return inside === undefined ? bare : trimmed(inside)
-}
-
-const unpunctuated: Step = (text) => {
-  let [from, to] = [0, text.length]
-  while (to > 0 && STRAY.test(text[to - 1]!)) to--
-  while (from < to && /[,;]/.test(text[from]!)) from++
-  return to - from < text.length ? { value: text.slice(from, to), taken: ['punctuation'] } : undefined
-}
-
-const NAMED_ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  commat: '@',
-  period: '.',
-  colon: ':',
-}
-const ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|(amp|lt|gt|quot|apos|nbsp|commat|period|colon));/gi
-
-/** Entities of HTML (`&#64;`) as characters. */
-const withoutEntities: Step = (text) => {
-  if (!text.includes('&')) return undefined
-  const value = text.replace(ENTITY, (_, decimal?: string, hex?: string, name?: string) =>
-    name === undefined
-      ? String.fromCodePoint(decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal))
-      : NAMED_ENTITIES[name.toLowerCase()]!,
-  )
-  return value === text ? undefined : { value, taken: ['markup'] }
-}
-
 /** `joe%40example.org`: an address out of a URL. */
 const withoutEscapes: Step = (text) => {
   const value = /^[^\s@]*%40[^\s@]*$/.test(text) ? unescaped(text) : text
   return value === text ? undefined : { value, taken: ['markup'] }
+}
+
+/** `joe@example.org/`: no domain has a slash. */
+const unslashed: Step = (text) => {
+  const address = /^([^\s/\\@]+@[^\s/\\@]+)[/\\]+$/.exec(text)?.[1]
+  return address === undefined ? undefined : { value: address, taken: ['punctuation'] }
 }
 
 /** `<b>joe@example.org</b>`, `joe@example.org<br>`. */
@@ -216,12 +97,6 @@ const logged: Step = (text) => {
   return address === undefined ? undefined : { value: address, taken: ['text'] }
 }
 
-/** Numbers and bullets of a list: `1. joe@example.org`, `- joe@example.org`. */
-const unlisted: Step = (text) => {
-  const mark = /^(?:[-*+•·‣▪◦–—>]|\(?\d{1,6}[.):])\s+(?=\S)/.exec(text)?.[0]
-  return mark === undefined ? undefined : { value: text.slice(mark.length), taken: ['label'] }
-}
-
 /** `Joe Doe - joe@example.org`, `Joe ....... joe@example.org`, `Joe Doe joe@example.org`: a name of two words at least. */
 const behindName: Step = (text) => {
   const address =
@@ -244,12 +119,6 @@ const unstamped: Step = (text) => {
   const stamp = CHAT_LINE.exec(text)?.[0]
   const address = stamp && /^[^@]*?([^\s@<>"'(),;:]+@[^\s@<>"'(),;]+)[^@]*$/.exec(text.slice(stamp.length))?.[1]
   return address ? { value: address, taken: ['text'] } : undefined
-}
-
-/** `example[.]org`, `example (dot) org`: names that nobody should click. */
-const withoutBrackets: Step = (text) => {
-  const value = text.replace(/\s{0,4}[[({<]\s{0,4}(?:\.|dot|punkt|punto|point)\s{0,4}[\])}>]\s{0,4}/gi, '.')
-  return value === text ? undefined : { value, taken: ['at'] }
 }
 
 /** `joe (at) example (dot) org`, `joe at example dot org`, `joe＠example.org`: an address for people. */
@@ -301,10 +170,9 @@ const ADDRESS_STEPS: readonly Step[] = [
   behindName,
   unpaired,
   unpunctuated,
+  unslashed,
   only,
 ]
-
-const isAscii = (text: string): boolean => /^[ -~]*$/.test(text)
 
 /** The form of nearly all addresses, which needs no reading. */
 const PLAIN_ADDRESS = /^[\w.+-]+@[\w.-]*\w$/
@@ -321,13 +189,17 @@ export function addressesIn(text: string): readonly Pasted<string>[] {
   const quoted = quotedIn(value)
   if (quoted.length === 1) return [{ value: quoted[0]!, taken: ['text'] }]
   const isOne = value.indexOf('@') === value.lastIndexOf('@') || isMarkup(value)
-  const parts = quoted.length > 1 ? quoted : isOne ? [] : separated(value.replace(/^\[([^[\]]*)\]$/s, '$1'))
+  const lines = value.replace(/^\[([^[\]]*)\]$/s, '$1').replace(LINE_TAGS, '\n')
+  const parts = quoted.length > 1 ? quoted : isOne ? [] : separated(lines)
   if (parts.length < 2) return [addressIn(text)]
   return parts.map((part) => {
     const one = addressIn(part)
     return { ...one, taken: ['several', ...one.taken] }
   })
 }
+
+/** Tags of HTML between lines. */
+const LINE_TAGS = /<\/?(?:br|p|div|li)(?:\s[^<>@]{0,200})?\/?>/gi
 
 /** The addresses of a text that has each in quotes and other text beside them: rows of SQL, lists of programs. */
 function quotedIn(text: string): readonly string[] {
@@ -562,6 +434,13 @@ const untagged: Step = (text) => {
   return address === undefined ? undefined : { value: address, taken: ['label'] }
 }
 
+/** A network of one address (`192.0.2.1/32`), and digits of East Asian text. */
+const single: Step = (text) => {
+  const address =
+    /^([^:]+)\/32$|^(.+:.+)\/128$/.exec(text)?.slice(1).find(Boolean) ?? (isAscii(text) ? text : text.normalize('NFKC'))
+  return address === text ? undefined : { value: address, taken: ['punctuation'] }
+}
+
 /** `1.2.0.192.in-addr.arpa`, or the 32 digits of `ip6.arpa` (RFC 3596 §2.5). */
 const unreversed: Step = (text) => {
   const [, v4, v6] =
@@ -594,6 +473,7 @@ const IP_STEPS: readonly Step[] = [
   unported,
   unpaired,
   untagged,
+  single,
   unreversed,
   inText,
   unpunctuated,
@@ -615,11 +495,14 @@ const isSelector = (text: string): boolean => SELECTOR.test(text.toLowerCase())
  */
 export function readSelector(text: string): Parsed<Pasted<string>> {
   if (text.length > MAX_TEXT) return problem(selectorProblem('invalid', { text }))
-  const { value, taken } = reduced(text, NAME_STEPS, isSelector)
-  const name = value.replace(/^s\s*=\s*/i, '')
-  const selector = (KEY_NAME.exec(name)?.[1] ?? name).toLowerCase()
-  const several = name.split(/[\s,;|]+/).filter((word) => isSelector(word))
+  const tag = /(?:^|;)\s{0,100}s\s{0,10}=\s{0,10}([^\s;=]+)\s*(?:;|$)/i.exec(text)?.[1]
+  const { value, taken } = reduced(tag ?? text, NAME_STEPS, isSelector)
+  const selector = (KEY_NAME.exec(value)?.[1] ?? value).toLowerCase()
+  const several = value.split(/[\s,;|]+/).filter((word) => isSelector(word))
   if (several.length > 1 && !isSelector(selector)) return problem(selectorProblem('several', { count: several.length }))
   if (selector.length > 120 || !SELECTOR.test(selector)) return problem(selectorProblem('invalid', { text }))
-  return parsed({ value: selector, taken: selector.length === value.length ? taken : [...taken, 'label'] })
+  return parsed({
+    value: selector,
+    taken: selector.length === value.length && tag === undefined ? taken : [...taken, 'label'],
+  })
 }

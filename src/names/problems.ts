@@ -11,7 +11,7 @@ export const domainProblem = problemsOf('domain', {
   invalid: ({ text }: Text) => `${quoted(text, 80)} is not a domain name`,
   empty_label: ({ text }: Text) => `${quoted(text, 80)} has an empty label`,
   label: ({ text, label }: Text & { label: string }) =>
-    `${quoted(text, 80)} is not a domain name: the label ${quoted(label, 70)} is not valid`,
+    `${quoted(text, 80)} is not a domain name: the label ${quoted(label, 70)} is ${label.length > 63 ? 'longer than 63 characters' : 'not valid'}`,
   single_label: ({ text }: Text) =>
     `${quoted(text, 80)} is a single label: give a full domain name such as example.org`,
   number: ({ text }: Text) => `${quoted(text, 80)} ends in a number, so it is not a domain name`,

@@ -1,5 +1,6 @@
 import { formatEmail } from '../names/email.ts'
-import { addressesIn, readAddress, readDomain, readIp, trimmed } from '../names/pasted.ts'
+import { addressesIn, readAddress, readDomain, readIp } from '../names/pasted.ts'
+import { trimmed } from '../names/pasted-steps.ts'
 import { type Html, html } from './html.ts'
 import { pageOf } from './layout.ts'
 import { listForm } from './list-form.ts'

@@ -1,5 +1,6 @@
 import { AppError } from '../../base/errors.ts'
-import { CHAT_LINE, trimmed } from '../../names/pasted.ts'
+import { CHAT_LINE } from '../../names/pasted.ts'
+import { trimmed } from '../../names/pasted-steps.ts'
 import { listError, type RowProblem, rowProblem } from '../problems.ts'
 import { CsvReader, type CsvRecord } from './csv-reader.ts'
 import { ENTRIES, headOf, SQL } from './octets.ts'

@@ -208,6 +208,16 @@ describe('CSV', () => {
       ['2 a@a.example', '3! no address in its column', '4 c@a.example'],
     ],
     [
+      'a line of groups above the names of the columns',
+      ',Contact,,Address\nName,Phone,Mail,City\nAnn,1,a@a.example,Hull',
+      ['3 a@a.example'],
+    ],
+    [
+      'tags between addresses, and marks of footnotes',
+      'Mail\na@a.example<br>b@a.example\nc@a.example*\nd@a.example/',
+      ['2.1 a@a.example', '2.2 b@a.example', '3 c@a.example', '4 d@a.example'],
+    ],
+    [
       'users and domains in two columns',
       'Nr,User,Domain\n1,ann,a.example\n2,bob,@b.example\n3,,c.example',
       ['2 ann@a.example', '3 bob@b.example', '4! no address in its column'],
@@ -298,6 +308,13 @@ describe('CSV', () => {
   it('reads a line of dashes within the time of a test', async () => {
     const { rows } = await read(`${'-'.repeat(65_000)}x\nx@a.example\n`, { contentType: 'text/plain' })
     expect(rows).toHaveLength(2)
+  })
+
+  it('reads names of columns in every other record within the time of a test', async () => {
+    const names = (some: string): string => Array.from({ length: 99 }, (_, i) => `${some}${i}`).join(',')
+    const list = `mail,${names('a')}\n${`${names('b')},mail\n${','.repeat(99)}x@a.example\n`.repeat(2_000)}`
+    const { rows } = await read(list)
+    expect(rows.filter(({ ok }) => ok)).toHaveLength(2_000)
   })
 
   it('repeats at most 4 Mi characters of other columns for the values of one cell', async () => {

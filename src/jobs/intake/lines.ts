@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/errors.ts'
 import { isJsonRecord, type Json } from '../../base/json.ts'
-import { trimmed } from '../../names/pasted.ts'
+import { trimmed } from '../../names/pasted-steps.ts'
 import { listError, type RowProblem, rowProblem } from '../problems.ts'
 import { isDrawn } from './csv.ts'
 import { MAX_COLUMNS } from './csv-reader.ts'

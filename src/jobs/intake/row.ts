@@ -3,7 +3,8 @@ import type { BadRowReason } from '../../answers/jobs.ts'
 import type { Json } from '../../base/json.ts'
 import { type Parsed, parsed } from '../../base/problem.ts'
 import { parseEmail } from '../../names/email.ts'
-import { addressesIn, type Pasted, readDomain, readIp, type Taken, trimmed } from '../../names/pasted.ts'
+import { addressesIn, readDomain, readIp } from '../../names/pasted.ts'
+import { type Pasted, type Taken, trimmed } from '../../names/pasted-steps.ts'
 import { listError, type RowProblem } from '../problems.ts'
 
 export type Kind = 'verify' | 'check' | 'blacklist'
@@ -169,30 +170,34 @@ export function titleLines(kind: Kind, lines: readonly string[]): number {
  */
 function titlesIn(kind: Kind, sample: readonly (readonly string[])[], wanted: string | undefined): number {
   const width = Math.max(0, ...sample.map(({ length }) => length))
-  const hasInput = (row: readonly string[]): boolean => row.some((cell) => looksLike(kind, cell))
+  const inputs = sample.map((row) => new Set(row.flatMap((cell, i) => (looksLike(kind, cell) ? [i] : []))))
+  const isBelow = (at: number, index: number): boolean => inputs.slice(at + 1).some((found) => found.has(index))
+  const isFull = (row: readonly string[]): boolean =>
+    width === 1 || row.filter((cell) => trimmed(cell) !== '').length > 1
   const start = sample.slice(0, MAX_TITLES + 1)
   const late = start.findIndex((row, at) => {
-    const index = hasInput(row) ? -1 : nameIndex(kind, row)
-    const isHeader = index >= 0 && row.filter((cell) => trimmed(cell) !== '').length > 1
-    const before = start.slice(0, at)
-    // More of them are rows of a first table.
+    const index = inputs[at]!.size > 0 ? -1 : nameIndex(kind, row)
+    const before = inputs.slice(0, at)
     return (
-      isHeader &&
-      before.every((title) => !looksLike(kind, title[index] ?? '')) &&
-      before.filter(hasInput).length <= MAX_TITLE_INPUTS
+      index >= 0 &&
+      row.filter((cell) => trimmed(cell) !== '').length > 1 &&
+      isBelow(at, index) &&
+      before.every((found) => !found.has(index)) &&
+      // More of them are rows of a first table.
+      before.filter((found) => found.size > 0).length <= MAX_TITLE_INPUTS
     )
   })
-  const end = late >= 0 ? late + 1 : start.findIndex(hasInput)
+  const end = late >= 0 ? late + 1 : inputs.slice(0, start.length).findIndex((found) => found.size > 0)
   const before = end < 0 ? [] : sample.slice(0, end)
-  const find = (isHeader: (row: readonly string[]) => boolean): number | undefined => {
+  const find = (isHeader: (row: readonly string[], at: number) => boolean): number | undefined => {
     const at = before.findIndex(isHeader)
     return at < 0 ? undefined : at
   }
-  const isFull = (row: readonly string[]): boolean =>
-    width === 1 || row.filter((cell) => trimmed(cell) !== '').length > 1
+  const isUsual = (cell: string): boolean => NAMES[kind].includes(normalize(cell))
   return (
     (wanted === undefined ? undefined : find((row) => row.some((cell) => normalize(cell) === normalize(wanted)))) ??
-    find((row) => row.some((cell) => NAMES[kind].includes(normalize(cell)))) ??
+    find((row, at) => row.some((cell, i) => isUsual(cell) && isBelow(at, i))) ??
+    find((row) => row.some(isUsual)) ??
     find((row) => isFull(row) && nameIndex(kind, row) >= 0) ??
     find(isFull) ??
     before.length

@@ -1,6 +1,7 @@
 import { type Parsed, parsed, problem } from '../../base/problem.ts'
 import { canonicalName, isWithin, labelsOf } from '../../names/domain.ts'
-import { hostOf, unquoted } from '../../names/pasted.ts'
+import { hostOf } from '../../names/pasted.ts'
+import { unquoted } from '../../names/pasted-steps.ts'
 import type { OverlayChange, OverlayRecord } from './overlay.ts'
 import { recordProblem } from './problems.ts'
 import {

@@ -128,6 +128,8 @@ it.each<[string, Buffer, RegExp]>([
     gzipSync(Buffer.concat([Buffer.alloc(257), Buffer.from('ustar'), Buffer.from(XML)])),
     /tar archive/,
   ],
+  ['zlib', Buffer.from('\x78\x9c\xb5', 'latin1'), /packed with zlib/],
+  ['uuencode', mail('application/zip; name=r.zip', "begin 644 r.zip\r\nM'XL(\r\nend"), /uuencode/],
   ['bzip2', Buffer.from('BZh91AY&SY'), /bzip2/],
   ['a picture', Buffer.from('\x89PNG\r\n', 'latin1'), /an image/],
   ['winmail.dat', Buffer.from('\x78\x9f\x3e\x22', 'latin1'), /winmail\.dat/],
