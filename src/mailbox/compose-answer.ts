@@ -5,7 +5,7 @@ import type { TranscriptLine } from '../net/smtp/transcript.ts'
 import { decisive } from './attempt/decide.ts'
 import type { DialogueResult } from './attempt/dialogue.ts'
 import { outcomeOf, type Reason, reasonRow } from './reasons.ts'
-import type { Source } from './source/sources.ts'
+import type { Source } from './source/source-rows.ts'
 import type { Attempt, MailboxAnswer } from './verification.ts'
 
 /** The fields that every answer about an address has. */

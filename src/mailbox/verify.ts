@@ -23,7 +23,8 @@ import { identity } from './source/helo.ts'
 import { hostLimits } from './source/host-limits.ts'
 import { type PoolRow, poolStatus } from './source/pool.ts'
 import { port25Monitor } from './source/port25.ts'
-import { type ProviderKey, sources } from './source/sources.ts'
+import type { ProviderKey } from './source/source-rows.ts'
+import { sources } from './source/sources.ts'
 import type { MailboxAnswer, Verification, VerifyInput } from './verification.ts'
 
 export type VerifySettings = {

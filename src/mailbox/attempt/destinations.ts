@@ -5,7 +5,8 @@ import { registrableDomain } from '../../names/suffix.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { limitsFor, type Provider, providerOf } from '../provider.ts'
-import type { ProviderKey, ProviderLimits } from '../source/sources.ts'
+import type { ProviderKey } from '../source/source-rows.ts'
+import type { ProviderLimits } from '../source/sources.ts'
 
 export type Destination = { readonly host: string; readonly address: Ip; readonly provider: Provider | undefined }
 

@@ -13,7 +13,7 @@ import { isAboutRecipient, type Reason } from '../reasons.ts'
 import { classify, type Verdict } from '../reply/classify.ts'
 import type { Parties } from '../reply/marks.ts'
 import type { Identity } from '../source/helo.ts'
-import type { Source } from '../source/sources.ts'
+import type { Source } from '../source/source-rows.ts'
 import { madeUpMailbox, probeResult } from './catch-all.ts'
 
 export type DialoguePlan = {

@@ -6,7 +6,7 @@ import type { Ip } from '../../names/ip.ts'
 import type { Reason } from '../reasons.ts'
 import type { Cluster, Remembered } from './cluster.ts'
 import { type LeaseLimits, leases, rateOf } from './leases.ts'
-import type { ProviderKey, Source } from './sources.ts'
+import type { ProviderKey, Source } from './source-rows.ts'
 
 /** The limits toward mail hosts, over all callers (docs/verification.md). */
 export const LIMITS = {

@@ -6,7 +6,7 @@ import { addressOf, isProxy, type PoolEntry, type SourceName } from '../../names
 import type { Exit, Proxies, ProxyState } from '../../net/socks/proxies.ts'
 import { type OwnListing, refusedBy } from '../provider.ts'
 import { unavailableReason } from './circuit-breaker.ts'
-import type { ProviderKey, Source, SourceRow } from './sources.ts'
+import type { ProviderKey, Source, SourceRow } from './source-rows.ts'
 
 /** Maximum age of the known listings of our own addresses, ms. */
 const LISTINGS_MAX_AGE_MS = 15 * 60_000
