@@ -54,12 +54,50 @@ const REFUSALS: readonly ErrorCode[] = ['bad_list', 'empty_list', 'payload_too_l
  * refused as a whole ({@link isRefusal}) leaves a job without rows, which the caller removes: nothing of it is written
  * after the refusal.
  */
-export async function takeUpload(
-  { takeIn, complete, place, admit = async () => {} }: Intaking,
+export async function takeUpload(intaking: Intaking, job: JobRecord, upload: Upload, earlier?: Layout): Promise<void> {
+  const { contentType, contentEncoding, column, bounds, signal = new AbortController().signal } = upload
+  const parts = partWriter(intaking, job, signal, earlier)
+  const list = readParts(parts.paced(upload.octets), {
+    kind: job.kind,
+    contentType,
+    bounds,
+    firstLine: job.next_line,
+    ...(contentEncoding !== undefined && { contentEncoding }),
+    ...(column === undefined ? {} : { column }),
+    ...(earlier && { layout: earlier }),
+    behind: (octets) => parts.note('behind', octets),
+    found: parts.found,
+    held: parts.held,
+  })
+  let count = job.received
+  try {
+    for await (const some of list) {
+      for (const row of some) {
+        // All parts of a record are stored together: an upload continues after whole records.
+        if (parts.isFull() && !(row.ok && (row.part ?? 1) > 1)) await parts.flush()
+        parts.keep(row)
+        count++
+        if (count > bounds.maxRows) throw listError('too_many_rows', { max: bounds.maxRows })
+      }
+      signal.throwIfAborted()
+    }
+  } catch (error) {
+    if (isRefusal(error)) await parts.settled().catch(() => {})
+    else await parts.writeRest()
+    throw error
+  }
+  await parts.writeRest()
+  if (parts.received() === 0) throw listError('empty')
+  await intaking.complete(job.number)
+}
+
+/** Writes the rows of an upload in parts; the database stores one while the next is read. */
+function partWriter(
+  { takeIn, place, admit = async () => {} }: Intaking,
   job: JobRecord,
-  upload: Upload,
+  signal: AbortSignal,
   earlier?: Layout,
-): Promise<void> {
+) {
   let layout = earlier
   let { received, next_line: nextLine } = job
   const good = linePieces()
@@ -71,17 +109,10 @@ export async function takeUpload(
   let [unended, inWriting] = [0, 0]
   let writing: Promise<void> = Promise.resolve()
   let flushing: Promise<void> = Promise.resolve()
-  const { signal = new AbortController().signal } = upload
 
   const collected = (): number => good.octets() + bad.octets()
   const tell = (): void => place.hold(2 * unended + collected() + inWriting) // a character has up to two octets
-  /**
-   * Passes the rows to the database, which stores them while the next part is read: at most two parts are in memory.
-   */
-  const flush = (): Promise<void> => {
-    flushing = flushing.then(flushNow)
-    return flushing
-  }
+
   async function flushNow(): Promise<void> {
     await writing
     inWriting = collected()
@@ -107,78 +138,53 @@ export async function takeUpload(
     })
     writing.catch(() => {}) // the next flush rejects with it
   }
-  function keep(row: IntakeRow): void {
-    lastLine = row.line
-    if (!row.ok || (row.part ?? 1) === 1) records++
-    if (row.ok) for (const one of notedOf(row)) taken.set(one, (taken.get(one) ?? 0) + 1)
-    if (row.ok) good.add(rowLine(job.number, storedRow(job.kind, row)))
-    else bad.add(badLine(job.number, row))
+  /** Passes the collected rows to the database: at most two parts are in memory. */
+  const flush = (): Promise<void> => {
+    flushing = flushing.then(flushNow)
+    return flushing
   }
-  let count = received
-  const isFull = (): boolean => good.count() + bad.count() >= BATCH || collected() >= BATCH_OCTETS
-  /**
-   * The octets, as long as they come and there is memory: an upload writes what it holds before it waits for others.
-   */
-  async function* octets(): Octets {
-    for await (const octets of upload.octets) {
-      tell()
-      if (place.isFull()) {
-        await flush()
-        await writing
-        await place.room(signal)
+  return {
+    /**
+     * The octets, as long as they come and there is memory: an upload writes what it holds before it waits for others.
+     */
+    async *paced(all: Octets): Octets {
+      for await (const octets of all) {
+        tell()
+        if (place.isFull()) {
+          await flush()
+          await writing
+          await place.room(signal)
+        }
+        yield octets
       }
-      yield octets
-    }
-  }
-  const { contentType, contentEncoding, column, bounds } = upload
-  const list = readParts(octets(), {
-    kind: job.kind,
-    contentType,
-    bounds,
-    firstLine: nextLine,
-    ...(contentEncoding !== undefined && { contentEncoding }),
-    ...(column === undefined ? {} : { column }),
-    ...(earlier && { layout: earlier }),
-    behind: (octets) => void taken.set('behind', octets),
-    found: (one) => {
+    },
+    found: (one: Layout): void => {
       layout = one
       for (const [what, n] of Object.entries(one.taken ?? {})) taken.set(what as Noted, n)
     },
-    held: (characters) => {
+    note: (what: Noted, count: number): void => void taken.set(what, count),
+    held: (characters: number): void => {
       unended = characters
     },
-  })
-  try {
-    for await (const some of list) {
-      for (const row of some) {
-        // All parts of a record are stored together: an upload continues after whole records.
-        if (isFull() && !(row.ok && (row.part ?? 1) > 1)) await flush()
-        keep(row)
-        count++
-        if (count > bounds.maxRows) throw listError('too_many_rows', { max: bounds.maxRows })
-      }
-      upload.signal?.throwIfAborted()
-    }
-  } catch (error) {
-    if (isRefusal(error)) await flushing.then(() => writing).catch(() => {})
-    else await flush().then(() => writing)
-    throw error
+    keep: (row: IntakeRow): void => {
+      lastLine = row.line
+      if (!row.ok || (row.part ?? 1) === 1) records++
+      if (row.ok) for (const one of notedOf(row)) taken.set(one, (taken.get(one) ?? 0) + 1)
+      if (row.ok) good.add(rowLine(job.number, storedRow(job.kind, row)))
+      else bad.add(badLine(job.number, row))
+    },
+    isFull: (): boolean => good.count() + bad.count() >= BATCH || collected() >= BATCH_OCTETS,
+    flush,
+    /** Ends when what was passed to the database is stored. */
+    settled: (): Promise<void> => flushing.then(() => writing),
+    writeRest: (): Promise<void> => flush().then(() => writing),
+    /** Records that are stored or being written. */
+    received: (): number => received,
   }
-  await flush()
-  await writing
-  if (received === 0) throw listError('empty')
-  await complete(job.number)
 }
 
-type Lines = { readonly pieces: readonly Buffer[]; readonly count: number }
-
 /** Lines collected in buffers of octets, so that the rows of a part are not on the heap. */
-function linePieces(): {
-  readonly add: (line: string) => void
-  readonly count: () => number
-  readonly octets: () => number
-  readonly take: () => Lines
-} {
+function linePieces() {
   let pieces: Buffer[] = []
   let text = ''
   let count = 0
@@ -191,7 +197,7 @@ function linePieces(): {
     text = ''
   }
   return {
-    add: (line) => {
+    add: (line: string): void => {
       text += line
       count++
       if (text.length >= PIECE) close()
