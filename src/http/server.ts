@@ -53,49 +53,14 @@ const OWN_COMPILERS = {
 
 /** The HTTP adapter, ready to listen. It only translates; operations make every decision. */
 export async function httpServer(options: HttpOptions): Promise<FastifyInstance> {
-  const refuse = inTurns(answerClientError, CONNECTION_BOUNDS.maxInTurn)
-  const app = fastify({
-    loggerInstance: options.logger,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
-    // each log line has its request_id: one logger per request costs more than health itself
-    childLoggerFactory: (logger) => logger,
-    requestIdHeader: false,
-    rewriteUrl: (request) => placeOf(options.operations, request),
-    bodyLimit: BODY_LIMIT,
-    serverFactory: (listener) => nodeServer(options, listener),
-    routerOptions: { maxParamLength: 1_000 }, // a name of 253 characters, the id of a sender of some more
-    exposeHeadRoutes: true, // RFC 9110 §9.1: GET and HEAD are always supported
-    return503OnClosing: false, // the gate answers with our own text
-    clientErrorHandler: (error, socket) => refuse({ error, socket }),
-    schemaController: OWN_COMPILERS,
-    frameworkErrors: (error, request, reply) => void send(error, request, reply, undefined),
-  })
-  const fixed = securityHeaders()
+  const app = framework(options)
+  const { site } = options
   const { now, monotonic } = options.world
   const sessions = sessionsOf({ keys: options.keys, now, monotonic })
   const authorize = authorizer(options, sessions)
-  const { site } = options
   app.setErrorHandler((error, request, reply) => send(error, request, reply, site && { site, serving: serving() }))
-  const trusted = options.trustedProxies ?? { networks: [], unix: false }
-  app.addHook('onRequest', (request, reply, done) => {
-    const { socket } = request
-    const peer = isUnix(socket) ? undefined : (socket.remoteAddress ?? '')
-    request.client = isOwn(socket) ? OWNER : clientOf(peer, request.headers, trusted)
-    void reply.headers(fixed).header('x-request-id', request.id)
-    done()
-  })
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    // otherwise it would be waited for until it is idle for long
-    if (options.draining()) void reply.header('connection', 'close')
-    done(null, payload)
-  })
-  const refusals = refusalLog((fields) => options.logger.info(fields, 'refused'))
-  app.addHook('onClose', async () => refusals.stop())
-  app.addHook('onResponse', (request, reply, done) => {
-    tell(options, refusals, request, reply)
-    done()
-  })
+  addHeaders(app, options)
+  tellRequests(app, options)
   const guard = guardOf(options, () => gate)
   app.addHook('onRequest', guard.everywhere) // before CORS, which answers preflights by itself
   app.addHook('onRoute', (route) => {
@@ -123,40 +88,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     minUploadRate: options.minUploadRate,
   })
   app.decorate('underWay', gate.underWay)
-  const handling = { ...options, receive }
-  const route = (on: FastifyInstance, operation: Operation): void => {
-    /** Sends the answer of the operation, or for a browser the page that shows it. */
-    function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-      const pages = opensAsPage(operation, request) ? site : undefined
-      const framed = pages?.framed(operation.name)
-      if (framed) return sendFramed(framed, request, reply.headers(operation.headers ?? {}), serving())
-      return handle(operation, handling, request, reply, pages)
-    }
-    on.route({
-      method: operation.method,
-      url: routeOf(operation.path),
-      ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
-      ...hooksOf(gate, operation),
-      handler: answer,
-    })
-  }
-  await app.register((uploads, _, done) => {
-    leaveBodies(uploads)
-    for (const operation of options.operations) if (operation.uploads) route(uploads, operation)
-    done()
-  })
-  await app.register((others, _, done) => {
-    endSlowBodies(others)
-    for (const operation of options.operations)
-      if (!operation.uploads && !operation.ignoresBody) route(others, operation)
-    done()
-  })
-  await app.register((bodiless, _, done) => {
-    endSlowBodies(bodiless)
-    dropBodies(bodiless)
-    for (const operation of options.operations) if (operation.ignoresBody) route(bodiless, operation)
-    done()
-  })
+  await serveOperations(app, options, serving)
   serveMcp(app, options, { gate, authorize })
   if (site) await serveSite(app, site, serving())
   const { metrics } = options
@@ -174,6 +106,93 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     throw notFound(options.operations, request, reply)
   })
   return app
+}
+
+function framework(options: HttpOptions): FastifyInstance {
+  const refuse = inTurns(answerClientError, CONNECTION_BOUNDS.maxInTurn)
+  return fastify({
+    loggerInstance: options.logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    // each log line has its request_id: one logger per request costs more than health itself
+    childLoggerFactory: (logger) => logger,
+    requestIdHeader: false,
+    rewriteUrl: (request) => placeOf(options.operations, request),
+    bodyLimit: BODY_LIMIT,
+    serverFactory: (listener) => nodeServer(options, listener),
+    routerOptions: { maxParamLength: 1_000 }, // a name of 253 characters, the id of a sender of some more
+    exposeHeadRoutes: true, // RFC 9110 §9.1: GET and HEAD are always supported
+    return503OnClosing: false, // the gate answers with our own text
+    clientErrorHandler: (error, socket) => refuse({ error, socket }),
+    schemaController: OWN_COMPILERS,
+    frameworkErrors: (error, request, reply) => void send(error, request, reply, undefined),
+  })
+}
+
+/** Who calls, and the header fields of every answer. */
+function addHeaders(app: FastifyInstance, options: HttpOptions): void {
+  const fixed = securityHeaders()
+  const trusted = options.trustedProxies ?? { networks: [], unix: false }
+  app.addHook('onRequest', (request, reply, done) => {
+    const { socket } = request
+    const peer = isUnix(socket) ? undefined : (socket.remoteAddress ?? '')
+    request.client = isOwn(socket) ? OWNER : clientOf(peer, request.headers, trusted)
+    void reply.headers(fixed).header('x-request-id', request.id)
+    done()
+  })
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    // otherwise it would be waited for until it is idle for long
+    if (options.draining()) void reply.header('connection', 'close')
+    done(null, payload)
+  })
+}
+
+function tellRequests(app: FastifyInstance, options: HttpOptions): void {
+  const refusals = refusalLog((fields) => options.logger.info(fields, 'refused'))
+  app.addHook('onClose', async () => refusals.stop())
+  app.addHook('onResponse', (request, reply, done) => {
+    tell(options, refusals, request, reply)
+    done()
+  })
+}
+
+/** The routes of the operations, by what becomes of the body of a request. */
+async function serveOperations(app: FastifyInstance, options: HttpOptions, serving: () => Serving): Promise<void> {
+  const { site, operations } = options
+  const { gate, receive } = serving()
+  const handling = { ...options, receive }
+  const serve = (on: FastifyInstance, operation: Operation): void => {
+    /** Sends the answer of the operation, or for a browser the page that shows it. */
+    function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+      const pages = opensAsPage(operation, request) ? site : undefined
+      const framed = pages?.framed(operation.name)
+      if (framed) return sendFramed(framed, request, reply.headers(operation.headers ?? {}), serving())
+      return handle(operation, handling, request, reply, pages)
+    }
+    on.route({
+      method: operation.method,
+      url: routeOf(operation.path),
+      ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
+      ...hooksOf(gate, operation),
+      handler: answer,
+    })
+  }
+  await app.register((uploads, _, done) => {
+    leaveBodies(uploads)
+    for (const operation of operations) if (operation.uploads) serve(uploads, operation)
+    done()
+  })
+  await app.register((others, _, done) => {
+    endSlowBodies(others)
+    for (const operation of operations) if (!operation.uploads && !operation.ignoresBody) serve(others, operation)
+    done()
+  })
+  await app.register((bodiless, _, done) => {
+    endSlowBodies(bodiless)
+    dropBodies(bodiless)
+    for (const operation of operations) if (operation.ignoresBody) serve(bodiless, operation)
+    done()
+  })
 }
 
 /** The target of a request, with the path of the operation that its body is for (`bodiesOf`). */
