@@ -56,22 +56,13 @@ export function startMonitors(parts: EngineParts) {
   const stopping = new AbortController()
   const tellEndedJobs = endedJobsTold({ ...parts, eventMs: limits.eventMs })
   const removeExpired = expiredRemoved(parts, stopping.signal)
-  const [runs, messages] = [new Set<Promise<void>>(), new Set<Promise<void>>()]
   const looks = wakeable()
+  const ending = { log, stopping: stopping.signal, onEnd: looks.wake }
+  const runs = workAtOnce(RUNS_AT_A_TIME, 'the run of a monitor', ending)
+  const messages = workAtOnce(MESSAGES_AT_A_TIME, 'a message', ending)
   const outage = outageLog(log, 'monitors')
   const unwell = putOff<Step>(STEP_AGAIN_MS, now)
 
-  function start(set: Set<Promise<void>>, work: Promise<void>, what: string): void {
-    const tracked = work
-      .catch((error: Error) => {
-        if (!stopping.signal.aborted) log.warn(`${what} could not be finished`, { reason: error.message })
-      })
-      .finally(() => {
-        set.delete(tracked)
-        looks.wake()
-      })
-    set.add(tracked)
-  }
   /** The owners of the monitors that run. */
   const running = new Map<ClaimedMonitor, string>()
   async function runOne(row: ClaimedMonitor): Promise<void> {
@@ -94,16 +85,14 @@ export function startMonitors(parts: EngineParts) {
     for (let n = 0; n < ENDS_AT_A_TIME && (await tellEnd(parts)); n++);
   }
   async function startRuns(): Promise<void> {
-    const free = RUNS_AT_A_TIME - runs.size
-    if (free > 0)
-      for (const row of await monitors.claim(new Date(now()), RUN_LEASE_MS, free, [...running.values()]))
-        start(runs, runOne(row), 'the run of a monitor')
+    if (runs.free() === 0) return
+    const claimed = await monitors.claim(new Date(now()), RUN_LEASE_MS, runs.free(), [...running.values()])
+    for (const row of claimed) runs.start(runOne(row))
   }
   async function startMessages(): Promise<void> {
-    const free = MESSAGES_AT_A_TIME - messages.size
-    if (free > 0)
-      for (const row of await deliveries.claim(new Date(now()), MESSAGE_LEASE_MS, free))
-        start(messages, sendOne(parts, row, stopping.signal), 'a message')
+    if (messages.free() === 0) return
+    for (const row of await deliveries.claim(new Date(now()), MESSAGE_LEASE_MS, messages.free()))
+      messages.start(sendOne(parts, row, stopping.signal))
   }
   const steps: readonly Step[] = [
     { fault: 'expired data of monitors could not be removed', work: removeExpired },
@@ -156,8 +145,36 @@ export function startMonitors(parts: EngineParts) {
     stop: once(async (): Promise<void> => {
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))
       await looking
-      await Promise.all([...runs, ...messages])
+      await Promise.all([runs.settled(), messages.settled()])
     }),
+  }
+}
+
+/** Work of one kind in progress, of which a fault is logged. */
+function workAtOnce(
+  most: number,
+  what: string,
+  {
+    log,
+    stopping,
+    onEnd,
+  }: { readonly log: EngineParts['log']; readonly stopping: AbortSignal; readonly onEnd: () => void },
+) {
+  const works = new Set<Promise<void>>()
+  return {
+    free: (): number => most - works.size,
+    start: (work: Promise<void>): void => {
+      const tracked = work
+        .catch((error: Error) => {
+          if (!stopping.aborted) log.warn(`${what} could not be finished`, { reason: error.message })
+        })
+        .finally(() => {
+          works.delete(tracked)
+          onEnd()
+        })
+      works.add(tracked)
+    },
+    settled: () => Promise.all(works),
   }
 }
 
