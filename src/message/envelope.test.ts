@@ -97,6 +97,7 @@ Received: from p1-mailgateway-smtp-1 ([10.1.1.6]) by ms1.mac.com (Oracle Communi
 Received: from p00-icloudmta-smtpin-us-central-1 by p1-mailgateway-smtp-1 (mailgateway 1) with SMTP id 2; Mon, 23 Nov 2026 09:00:05 +0000
 Received: from mail.a.example (mail.a.example [45.53.1.1])
  by p00-icloudmta-smtpin-us-central-1 (Postfix) with ESMTPS id 3; Mon, 23 Nov 2026 09:00:04 +0000
+X-ICL-SCORE: 3.33
 Authentication-Results: dmarc.icloud.com; dmarc=pass header.from=a.example
 Authentication-Results: spf.icloud.com; spf=pass smtp.mailfrom=joe@a.example`,
     ...OK,
@@ -211,6 +212,8 @@ Authentication-Results: mx.cloudflare.net; dkim=none; spf=pass (ok) smtp.mailfro
  by mail-notsolitesrv-production-main-1.vla.yp-c.yandex.net (notsolitesrv/Yandex) with LMTPS id 1; Mon, 23 Nov 2026 12:00:06 +0300
 Received: from mail.a.example (mail.a.example [45.53.1.1])
  by mail-nwsmtp-mxfront-production-main-9.vla.yp-c.yandex.net (mxfront/Yandex) with ESMTPS id 2; Mon, 23 Nov 2026 12:00:05 +0300
+Return-Path: joe@a.example
+X-Yandex-Fwd: 1
 Authentication-Results: mail-nwsmtp-mxfront-production-main-9.vla.yp-c.yandex.net; spf=pass (ok) smtp.mail=joe@a.example`,
     ...OK,
     mailFrom: 'joe@a.example',
@@ -291,7 +294,7 @@ Authentication-Results: spf=softfail (sender IP is 148.163.1.1) smtp.mailfrom=a.
 Received: from mx0a-1.pphosted.com (148.163.1.1) by AB1EUR01FT001.mail.protection.outlook.com (10.1.1.1)
  with Microsoft SMTP Server id 15.20.2 via Frontend Transport; Mon, 23 Nov 2026 09:00:06 +0000
 Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx0a-1.pphosted.com (PPS) with ESMTPS id 1; Mon, 23 Nov 2026 09:00:05 +0000`,
-    offered: ['ab2.outlook.office365.com', 'ab1eur01ft001.mail.protection.outlook.com', 'mx0a-1.pphosted.com'],
+    offered: ['ab1eur01ft001.mail.protection.outlook.com', 'mx0a-1.pphosted.com'],
     mailFrom: 'a.example',
     trusted: ['ab2.outlook.office365.com'],
   },
@@ -314,11 +317,7 @@ Authentication-Results: spf=fail (sender IP is 209.222.1.1) smtp.mailfrom=a.exam
 Received: from outbound1.ess.barracuda.com (209.222.1.1) by AB1EUR01FT001.mail.protection.outlook.com (10.1.1.1)
  with Microsoft SMTP Server id 15.20.2 via Frontend Transport; Mon, 23 Nov 2026 09:00:06 +0000
 Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx-inbound1.ess.aws.cudaops.com (version=TLSv1.3); Mon, 23 Nov 2026 09:00:05 +0000`,
-    offered: [
-      'ab2.outlook.office365.com',
-      'ab1eur01ft001.mail.protection.outlook.com',
-      'mx-inbound1.ess.aws.cudaops.com',
-    ],
+    offered: ['ab1eur01ft001.mail.protection.outlook.com', 'mx-inbound1.ess.aws.cudaops.com'],
     mailFrom: 'a.example',
     trusted: ['ab2.outlook.office365.com'],
   },
@@ -371,6 +370,17 @@ Received: from [45.53.1.1] ([45.53.1.1:40000] helo=mail.a.example)
 \tby newxmmxszb7-1.qq.com (NewMX) with SMTP id 6A
 \tfor <eve@qq.com>; Mon, 23 Nov 2026 17:00:05 +0800`,
     ...OK,
+  },
+  {
+    name: 'QQ, with results',
+    header: `Received: from mail.a.example (unknown [45.53.1.1])
+\tby newxmmxszb7-1.qq.com (NewMX) with SMTP id 6A
+\tfor <eve@qq.com>; Mon, 23 Nov 2026 17:00:05 +0800
+X-QQ-mid: xmmxszb7-1t1
+Authentication-Results: mx.qq.com; spf=pass smtp.mailfrom=<joe@a.example>; dkim=none; dmarc=none(permerror) header.from=a.example`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mx.qq.com'],
   },
   {
     name: 'Libero, whose hosts write a private name',

@@ -205,10 +205,18 @@ function receiversIn(hops: readonly PlacedHop[], border: PlacedHop | undefined):
     const { by, address, from } = hop
     // A host that gave the message to a filter and got it back wrote of two connections.
     const key = `${by} ${address}`
+    const operator = operatorOf(by)
+    // A step between two hosts of an operator that says which of its hosts take mail.
+    if (operator?.takes && !operator.takes.test(by) && operatorOf(from) === operator) continue
     if (!address || !isPublic(address) || isInnerHost(by) || parseIp(by).ok || isDelivery(hop) || found.has(key))
       continue
-    const operator = operatorOf(by)?.name
-    found.set(key, { host: by, ...(operator && { operator }), address, helo: from, chosen: hop === border })
+    found.set(key, {
+      host: by,
+      ...(operator && { operator: operator.name }),
+      address,
+      helo: from,
+      chosen: hop === border,
+    })
     if (found.size === MAX_RECEIVERS) break
   }
   return [...found.values()]
@@ -277,7 +285,7 @@ const isForeign = ({ by, with: protocol }: Received, isReceiver: IsReceiver | un
  */
 function endOfTrace(fields: readonly Field[], own: { readonly place: number } | undefined): number {
   const last = own?.place ?? -1
-  const next = fields.findIndex(({ name }, place) => place > last && !TRACE.has(name))
+  const next = fields.findIndex(({ name }, place) => place > last && !TRACE.has(name) && !OF_OPERATORS.test(name))
   return next < 0 ? fields.length : next
 }
 const TRACE = new Set([
@@ -287,9 +295,9 @@ const TRACE = new Set([
   'return-path',
   'delivered-to',
   'x-received',
-  'x-ses-spam-verdict',
-  'x-ses-virus-verdict',
 ])
+/** Fields that operators write between their line of the connection and their results. */
+const OF_OPERATORS = /^x-(?:(?:ses|yandex|qq|icl|apple|naver)-.+|arc-info|dmarc-(?:info|policy))$/
 
 function envelopeOf(given: GivenEnvelope | undefined, fields: readonly Field[], found: () => Envelope): Envelope {
   if (given === undefined) return found()
