@@ -892,6 +892,8 @@ it.each<[what: string, given: Buffer | string, wanted: Wanted, isReturned?: bool
   const bounce = read(Buffer.from(given))
   expect(faultsOf(bounce, [wanted])).toEqual([])
   expect(bounce?.returned?.subject).toBe(isReturned ? 'Figures of the week' : undefined)
+  // As a form of a page sends what was pasted
+  if (typeof given === 'string') expect(read(Buffer.from(given.replaceAll('\n', '\r\n')))).toEqual(bounce)
 })
 
 it.each([

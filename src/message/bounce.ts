@@ -168,7 +168,8 @@ const withoutTail = (text: string): string => text.replace(TAIL, '').trimEnd()
  * the bounce of a recipient whom nobody names. Undefined for any other text. Pure, linear.
  */
 export function readPasted(given: string): Bounce | undefined {
-  const pasted = withoutForward(given)
+  // A form of a page has CRLF.
+  const pasted = withoutForward(given.replaceAll('\r\n', '\n'))
   const fieldAt = MESSAGE_FIELD.exec(pasted)?.index
   const copy = COPY.exec(pasted.slice(0, fieldAt))
   const isAbout =
@@ -497,7 +498,9 @@ function blocksOf(notice: string): Map<string, string> {
 function saidIn(block: string): string {
   const text = block.replace(/\s+/g, ' ').replace(/(^|\s)([45]\d\d): (?=\S)/, '$1$2 ')
   const code = /(?:^|[\s:;'"(#<])([45]\d\d[ -](?=\S).*)$/s.exec(text)?.[1]
-  return (code ?? text).replace(/ ?(?:\(in reply to|giving up on|-{3,} transcript|>>> |##).*$/is, '')
+  const said = (code ?? text).replace(/ ?(?:\(in reply to|giving up on|-{3,} transcript|>>> |##).*$/is, '')
+  // Exchange quotes what the server said; the mark in front stands before the code.
+  return code !== undefined && /^[^']*'$/.test(said) ? said.slice(0, -1) : said
 }
 
 // The returned part

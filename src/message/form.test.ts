@@ -112,6 +112,13 @@ describe('the form of a message', () => {
     ['a page in front', SUMMARY + MAIL, 'pasted', MAIL, [/^5 lines of a page/]],
     ['a byte order mark', `\xef\xbb\xbf${MAIL}`, 'pasted', MAIL, [/byte order mark/]],
     ['CR alone', MAIL.replaceAll('\n', '\r'), 'pasted', MAIL.replaceAll('\n', '\r\n'), [/CR alone/]],
+    [
+      'Apple Mail, pasted into a form',
+      `${MAIL.length}\n${MAIL}<?xml version="1.0"?>`.replaceAll('\n', '\r\n'),
+      'emlx',
+      MAIL.replaceAll('\n', '\r\n'),
+      [],
+    ],
     ['Apple Mail', `${MAIL.length}\n${MAIL}<?xml version="1.0"?>`, 'emlx', MAIL, []],
     ['mbox', `From a Mon Nov 23 09:00:02 2026\n${MAIL}`, 'mbox', MAIL, []],
     [

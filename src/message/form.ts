@@ -203,7 +203,11 @@ function unwrapAppleMail(draft: Draft): void {
   const found = /^\s{0,20}(\d{1,9})[ \t]{0,20}\r?\n(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)
   if (!found) return
   const start = found[0].length
-  draft.text = draft.text.slice(start, start + Number(found[1]))
+  const end = start + Number(found[1])
+  // A text whose line ends were changed is longer: what stands behind the message is the list alone, or nothing.
+  const isExact = /^\s*(?:<\?xml|$)/.test(draft.text.slice(end, end + 40))
+  const list = isExact ? -1 : draft.text.lastIndexOf('<?xml version')
+  draft.text = draft.text.slice(start, isExact ? end : list > start ? list : undefined)
   draft.kind = 'emlx'
 }
 

@@ -68,13 +68,15 @@ const REPORT = 'a DMARC or TLS report is uploaded on the page Reports (POST /v1/
 
 /** What was given for a message and is none, and what to give. */
 export const formProblem = problemsOf('form', {
-  address: () => `this is an address, not a message: type it into the box on the first page to have it verified`,
+  address: () =>
+    `this is an address, not a message: it is verified by itself (the box on the first page, or mailsonde verify)`,
   calendar: () => `this is a calendar file or an invitation (.ics), not the message that it came with; ${SAVE}`,
   contact: () => `this is a contact (vCard), not a message; ${SAVE}`,
-  domain: () => `this is a domain, not a message: type it into the box on the first page to have it checked`,
+  domain: () =>
+    `this is a domain, not a message: it is checked by itself (the box on the first page, or mailsonde check)`,
   empty: () => `the text is empty; ${SAVE}`,
   record: () =>
-    `this is a DNS record, such as SPF, DKIM or DMARC, not a message: type it into the box on the first page to try it`,
+    `this is a DNS record, such as SPF, DKIM or DMARC, not a message: it is tried out on its domain (the box on the first page)`,
   saved_page: () => `the file is a web page that a browser saved (MHTML), not a message; ${SAVE}`,
   smime: () =>
     `the file is the signed or encrypted content of a message (S/MIME, .p7m), not the message around it; ${SAVE}`,

@@ -80,6 +80,7 @@ function subjectsOfBounce({ recipients: [first], returned }: BounceAnswer['bounc
   const isSender = about === 'sender_domain' || about === 'sender_address'
   const cause = isSender ? returned?.from : about === 'recipient_domain' ? address : undefined
   const [, domain = ''] = /@([^\s<>@]+)>?\s*$/.exec(cause ?? '') ?? []
+  if (about === 'recipient_domain' && domain !== '') return [domain]
   return [domain, ...(text.match(/(?<![\w@/.:%=-])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,24}(?![\w@/.:-]\w)/gi) ?? [])]
 }
 

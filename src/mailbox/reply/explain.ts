@@ -148,8 +148,8 @@ const OWN_WORDS: OwnWords = [
     /\bconnect(?:ion|ed|ing)?\b.{0,120}\b(?:refused|timed out|time-?out|reset|dropped)|\b(?:operation|session) timed out|\bno route to host|\bnetwork (?:is )?unreachable|\bhost is down|\b(?:did not accept our requests|unable|failed|able) to (?:connect|establish an smtp connection)|\blost connection|\bretry (?:time ?out|time not reached)|\ball hosts\b.{0,60}\bfailing|\b(?:message|queue|envelope|delivery|delivery time)[ .](?:is )?expired|\bin (?:the )?queue too long|\bcould not be delivered for\b|\b(?:multiple|several|\d{1,3}) (?:retries|attempts)\b|\bfor \d{1,3} days\b|\bnetwork error\b|^\s*[45]\.4\.[127]\b/i,
     [
       'recipient_domain',
-      'The mail server of the recipient’s domain could not be reached, or took no message until the sending host gave up. This says nothing about the mailbox.',
-      'Check the spelling of the domain, and whether its mail server answers; then send again later, or tell the recipient another way.',
+      'The mail server of the recipient’s domain could not be reached, or did not take the message in time. This says nothing about the mailbox.',
+      'Check the spelling of the domain, and whether its mail server answers. A delayed message is sent again by itself; send one that failed again later, or tell the recipient another way.',
     ],
   ],
 ]

@@ -309,4 +309,25 @@ ${MAIL}`)
     const { bounce } = await answerOf<BounceAnswer>(refused, {}, { ...ZONE, '_dmarc.a-shop.com': 'SERVFAIL' })
     expect(bounce.recipients[0]!.to_do).toMatch(/The check of a-shop\.com could not be made today: /)
   })
+  it.each([
+    [
+      '550 5.7.23 SPF: 45.53.9.77 is not allowed to send mail from a-shop.com',
+      /record of a-shop\.com does not name 45\.53\.9\.77: /,
+    ],
+    [
+      '550 5.7.26 SPF [a-shop.com] with ip: [45.53.1.1] = did not pass',
+      /record of a-shop\.com names 45\.53\.1\.1 today/,
+    ],
+    [
+      '550 5.7.509 sending domain a-shop.com does not pass DMARC verification',
+      /nothing to repair|finds today|could not be made/,
+    ],
+    ['550 5.7.26 This mail has been blocked because the sender is unauthenticated.', /sends for it\.$/],
+  ])('%j alone leads to the domain that it names', async (reply, toDo) => {
+    const zone = { ...ZONE, '_dmarc.a-shop.com': { TXT: ['v=DMARC1; p=reject'] } }
+    const { bounce } = await answerOf<BounceAnswer>(reply, {}, zone)
+    expect(bounce.recipients).toMatchObject([{ about: 'sender_domain' }])
+    expect(bounce.recipients[0]!.to_do).toMatch(toDo)
+    expect(bounce.recipients[0]!.to_do).not.toMatch(/aggregate reports/)
+  })
 })

@@ -7,6 +7,7 @@ import type { Finding } from '../../checks/check.ts'
 import { makeFinding } from '../../checks/finding.ts'
 import { presentFinding } from '../../checks/present.ts'
 import { remembering } from '../../checks/repeatable.ts'
+import { checkHost } from '../../checks/spf/index.ts'
 import { presentBlacklist, presentDomainBlacklist } from '../../dnsbl/present.ts'
 import { readingError } from '../../lane/problems.ts'
 import { parseAddresses } from '../../message/addresses.ts'
@@ -20,7 +21,8 @@ import { keyName } from '../../message/keys.ts'
 import { fieldBody } from '../../message/parse.ts'
 import { isSame, ourResult, presentFacts } from '../../message/present.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
-import type { Ip } from '../../names/ip.ts'
+import { type Ip, parseIp } from '../../names/ip.ts'
+import { hasKnownSuffix } from '../../names/suffix.ts'
 import { BULK_SENDER, type BulkSenderFacts } from '../../profiles/bulk-sender.ts'
 import { type Judged, judgeProfile } from '../../profiles/profile.ts'
 import type { Ctx } from '../../world.ts'
@@ -257,17 +259,38 @@ function withFix(finding: FindingAnswer, state: State | undefined): FindingAnswe
 }
 
 /**
- * What the check of the domain of a From field finds today about its authentication, with the step of its plan; empty
- * if the field names none.
+ * What a domain publishes today about its authentication, for a refusal for want of it: the fault that its check finds
+ * with the step of its plan, otherwise whether SPF passes for the address that the reply names. The domain is that of
+ * the From field of what came back, otherwise the one that the reply names; empty if there is none.
  */
-export async function todayOf(ctx: Ctx, deps: Used, from = ''): Promise<string> {
-  const address = parseAddresses(from, 1)[0]?.address ?? ''
-  const domain = parseDomain(address.slice(address.lastIndexOf('@') + 1))
-  if (!domain.ok) return ''
-  const answer = await checkOf(remembering(ctx), deps, domain.value, { plan: true })
-  const fault = faultOf(answer, /^(?:spf|dkim|dmarc)\./)
-  if (!fault) return nothingFound(answer)
-  return [`The check of ${domain.value} finds today: ${fault.detail}`, fault.repair ?? ''].join(' ').trim()
+export async function todayOf(ctx: Ctx, deps: Used, from = '', reply = ''): Promise<string> {
+  const author = parseAddresses(from, 1)[0]?.address ?? ''
+  const domain = parseDomain(author.slice(author.lastIndexOf('@') + 1) || (NAMED_DOMAIN.exec(reply)?.[1] ?? ''))
+  if (!domain.ok || !hasKnownSuffix(domain.value)) return ''
+  const asking = remembering(ctx)
+  const answer = await checkOf(asking, deps, domain.value, { plan: true })
+  const findings = answer.findings.filter(({ severity }) => severity !== 'low')
+  const fault = faultOf({ ...answer, findings }, DECIDES)
+  if (fault) return [`The check of ${domain.value} finds today: ${fault.detail}`, fault.repair ?? ''].join(' ').trim()
+  return (await spfToday(asking, domain.value, reply)) ?? nothingFound(answer)
+}
+/** Records without which nothing is authenticated; a policy and the reports are another matter. */
+const DECIDES =
+  /^(?:spf|dkim)\.|^dmarc\.(?:no_record|several_records|malformed|syntax|missing_policy|invalid_policy|misplaced|quotes|doubled_name)$/
+const NAMED_DOMAIN =
+  /(?:\b(?:sending|from|sender) domain|\bdomain of|header\.from=|\bid=|\bspf|\b(?:mail|messages?|e-?mails?) from|\bon behalf of)[\s:=<'"[(]{0,4}(?:[\w.+-]{1,64}@)?([\w-]{1,63}(?:\.[\w-]{1,63}){0,7}\.[a-z][a-z\d-]{1,62})/i
+
+/** Whether the SPF record of a domain names the address that a reply names; undefined where that is not known. */
+async function spfToday(ctx: Ctx, domain: Domain, reply: string): Promise<string | undefined> {
+  const ip = parseIp(
+    /(?<![\w.:])\d{1,3}(?:\.\d{1,3}){3}(?![\w.:]\w)|(?<![\w:])[\da-f]{1,4}:[\da-f:]{3,35}(?![\w:])/i.exec(reply)?.[0] ??
+      '',
+  )
+  if (!ip.ok) return undefined
+  const { result } = await checkHost(ctx, { ip: ip.value, sender: `postmaster@${domain}`, helo: domain })
+  if (result === 'pass') return `The SPF record of ${domain} names ${ip.value} today: SPF passes now.`
+  if (result !== 'fail' && result !== 'softfail' && result !== 'neutral') return undefined
+  return `The SPF record of ${domain} does not name ${ip.value}: add that host if it sends for you, otherwise send through one that the record names.`
 }
 
 /** That a check has no fault is told of what it could ask. */

@@ -88,8 +88,8 @@ export const message = defineOperation({
       const analysis = returned
         ? await analyseMessage(ctx, deps, returned.octets, { by }, formOfReturned(returned))
         : null
-      const isOurs = bounce.recipients.some(({ about }) => about === 'sender_domain')
-      const today = isOurs ? await todayOf(ctx, deps, returned?.from) : ''
+      const ours = bounce.recipients.find(({ about }) => about === 'sender_domain')
+      const today = ours ? await todayOf(ctx, deps, returned?.from, ours.text) : ''
       return ok(presentBounce(bounce, analysis, today, ctx.now()))
     }
     const about = {
