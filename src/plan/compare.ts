@@ -37,8 +37,8 @@ export function resolved(
     CHECK_KEYS.flatMap((key) =>
       (outcomes[key]?.findings ?? []).flatMap((finding) => (rankOf({ key, finding }) >= least ? [finding.id] : [])),
     )
-  // A domain that sends nothing, and turns out to accept nothing, misses its DMARC record by another name.
-  const isRenamed = start.context.sends === false && idsIn(start, RANK.low).includes('dmarc.no_record')
+  // A domain that turns out to have no mail misses its DMARC record by another name.
+  const isRenamed = idsIn(start, RANK.low).includes('dmarc.no_record')
   const told = (id: string): string => (isRenamed && id === 'dmarc.no_record_parked' ? 'dmarc.no_record' : id)
   const still = new Set(idsIn(after, RANK.info).map(told))
   const gone = [...new Set(idsIn(before, RANK.low).map(told))].filter((id) => !still.has(id))

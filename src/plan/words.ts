@@ -265,3 +265,7 @@ const targetOf = (term: string): string =>
     .toLowerCase()
     .replace(/^[-~?+]?[a-z0-9]*[:=]+/, '')
     .replace(/^[+]|[;,.]+$|^https?:\/\/|\/[^/]*$/g, '')
+
+/** What to do about a finding that is none once a step declares that the domain has no mail. */
+export const onlyWithoutMail = (step: number, otherwise = ''): string =>
+  `If the domain has no mail, step ${step} settles this.${otherwise && ` Otherwise: ${otherwise}`}`

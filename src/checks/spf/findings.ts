@@ -13,12 +13,14 @@ export const findings = defineFindings({
     detail: ({ domain }) => `${domain} does not declare which hosts may send its mail, so anyone can use its name.`,
     repair:
       'Publish the record shown here, or the one that your mail provider gives you, with a term for every other service that sends mail for the domain.',
-    advice: ({ similar, returnPath, both }, isOffered) => {
+    advice: ({ similar, returnPath, both, takesNone }, isOffered) => {
       if (returnPath)
         return 'Complete the set-up of this name in your account at the sending provider: it shows the records.'
       if (both && isOffered)
         return 'If a host at the address of the domain sends its mail, publish the record shown, with a term for every other service that sends. If the domain sends no mail, publish "v=spf1 -all", the MX record "0 ." (null MX) and, at _dmarc, "v=DMARC1; p=reject".'
       if (similar) return 'Correct the TXT record that is meant as SPF; see the finding "spf.not_spf".'
+      if (takesNone && isOffered)
+        return 'If nothing sends mail as the domain, publish the record shown here. Otherwise name in it every host and service that sends, and end it with "~all".'
       return isOffered ? undefined : UNOFFERED
     },
     reference: 'RFC 7208 §3',

@@ -159,7 +159,13 @@ function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext, 'role'
   const none: Finding = {
     id: 'spf.no_record',
     ...(role === 'return_path' ? { severity: 'medium' as const } : {}),
-    args: { domain, similar: similar.length > 0, returnPath: role === 'return_path', both: mail?.kind === 'implicit' },
+    args: {
+      domain,
+      similar: similar.length > 0,
+      returnPath: role === 'return_path',
+      both: mail?.kind === 'implicit',
+      takesNone: mail?.kind === 'null' || mail?.kind === 'none',
+    },
     ...(similar.length === 0 ? fixOf(domain, firstRecord(mail)) : {}),
   }
   const isThere = similar.some((text) => isPasted(text, SPF_VERSION))
