@@ -189,8 +189,8 @@ export function addressesIn(text: string): readonly Pasted<string>[] {
   const quoted = quotedIn(value)
   if (quoted.length === 1) return [{ value: quoted[0]!, taken: ['text'] }]
   const isOne = value.indexOf('@') === value.lastIndexOf('@') || isMarkup(value)
-  const lines = value.replace(/^\[([^[\]]*)\]$/s, '$1').replace(LINE_TAGS, '\n')
-  const parts = quoted.length > 1 ? quoted : isOne ? [] : separated(lines)
+  const isList = quoted.length === 0 && !isOne
+  const parts = isList ? separated(value.replace(/^\[([^[\]]*)\]$/s, '$1').replace(LINE_TAGS, '\n')) : quoted
   if (parts.length < 2) return [addressIn(text)]
   return parts.map((part) => {
     const one = addressIn(part)

@@ -110,10 +110,13 @@ function tablesReader(kind: Kind, first: CsvLayout, found: (layout: CsvLayout) =
   }
   return {
     take: (record: CsvRecord): readonly IntakeRow[] => {
-      const before = ended(record)
-      if (!isNames(kind, record, layout)) return [...before, ...rowsOfRecord(kind, record, layout)]
-      names = record
-      return before
+      const before = names ? ended(record) : []
+      if (isNames(kind, record, layout)) {
+        names = record
+        return before
+      }
+      const rows = rowsOfRecord(kind, record, layout)
+      return before.length === 0 ? rows : [...before, ...rows]
     },
     end: (): readonly IntakeRow[] => ended(),
   }
@@ -266,8 +269,9 @@ function rowsOfRecord(kind: Kind, { line, cells, isTooLong }: CsvRecord, layout:
   if (header && cell.trim() === header[index] && cells.every((one, i) => trimmed(one) === header[i]))
     return bad(rowProblem('header_again'))
   const rows = rowsOf(kind, { line, cell, columns })
+  if (!isUneven && layout.domain === undefined) return rows
   const noted = [...(isUneven ? ['uneven' as const] : []), ...(layout.domain === undefined ? [] : ['joined' as const])]
-  return noted.length === 0 ? rows : rows.map((row) => ({ ...row, taken: [...(row.taken ?? []), ...noted] }))
+  return rows.map((row) => ({ ...row, taken: [...(row.taken ?? []), ...noted] }))
 }
 
 /** The input of a record: a cell, or a user and a domain of two cells as an address. */
