@@ -224,9 +224,10 @@ function addressIn(text: string): Pasted<string> {
 }
 
 /**
- * A text with several `@` in parts with one each, at semicolons, commas, bars, slashes, line ends and `:::` behind an address, outside of
- * quotes and brackets; at blanks if each word is an address. A part without an `@` belongs to the next one (`Doe, Joe
- * <joe@example.org>`) or, at the end, to the one before it. Each character is looked at a few times.
+ * A text with several `@` in parts with one each, at semicolons, commas, bars, slashes, line ends and `:::` behind an
+ * address, outside of quotes and brackets; at blanks if each word is an address; before a bracket with another address.
+ * A part without an `@` belongs to the next one (`Doe, Joe <joe@example.org>`) or, at the end, to the one before it.
+ * Each character is looked at a few times.
  */
 function separated(text: string): readonly string[] {
   const parts: string[] = []
@@ -237,7 +238,12 @@ function separated(text: string): readonly string[] {
     if (c === '@') hasAt = true
     if (c === '"' && hasQuotes && !isInside) isQuoted = !isQuoted
     else if (isQuoted) continue
-    else if (c === '<' || c === '(') isInside = true
+    else if (c === '(' && hasAt && !isInside && text.slice(at, text.indexOf(')', at)).includes('@')) {
+      parts.push(...wordsOf(text.slice(from, at)))
+      from = at
+      hasAt = false
+      isInside = true
+    } else if (c === '<' || c === '(') isInside = true
     else if (c === '>' || c === ')') isInside = false
     else if (!isInside && hasAt) {
       const end = separatorAt(text, at)
@@ -254,7 +260,8 @@ function separated(text: string): readonly string[] {
   return parts
 }
 
-const SEPARATOR = /:::|[;,|\\\r\n/，；،؛、]|\s(?:and|or|und|oder|et|ou|y|e|[&+:])\s/iy
+const SEPARATOR =
+  /:::|[;,|\\\r\n/，；،؛、]|\s(?:and|or|und|oder|bzw\.?|sowie|resp\.?|et|ou|y|e|o|en|of|och|oraz|и|или|[&+:])\s/iy
 
 /** The separator behind an address that begins here. */
 function separatorAt(text: string, at: number): string | undefined {

@@ -213,6 +213,12 @@ describe('CSV', () => {
       ['3 a@a.example'],
     ],
     [
+      'another address in brackets behind an address, other words between two',
+      'Mail\n"a@a.example (cc: b@a.example)"\nc@a.example bzw. d@a.example',
+      ['2.1 a@a.example', '2.2 b@a.example', '3.1 c@a.example', '3.2 d@a.example'],
+    ],
+    ['a title above users and domains', 'Mailboxes\nAccount;Host\nann;a.example', ['3 ann@a.example']],
+    [
       'tags between addresses, and marks of footnotes',
       'Mail\na@a.example<br>b@a.example\nc@a.example*\nd@a.example/',
       ['2.1 a@a.example', '2.2 b@a.example', '3 c@a.example', '4 d@a.example'],

@@ -140,11 +140,9 @@ export function findColumns(kind: Kind, sample: readonly (readonly string[])[], 
   const titles = titlesIn(kind, sample, wanted)
   const [first = [], ...below] = sample.slice(titles)
   const hasInput = first.some((cell) => looksLike(kind, cell))
-  const pair =
-    kind === 'verify' && wanted === undefined && !sample.some((row) => row.some((cell) => looksLike(kind, cell)))
-      ? userAndDomain(sample.slice(titles))
-      : undefined
-  if (pair) return { ...pair, titles }
+  const hasInputs = (): boolean => sample.some((row) => row.some((cell) => looksLike(kind, cell)))
+  const pair = kind === 'verify' && wanted === undefined && !hasInputs() ? userAndDomain(sample) : undefined
+  if (pair) return pair
   const named = nameIndex(kind, first)
   const isHeader = !hasInput && (named >= 0 || below.length > 0 || wanted !== undefined)
   const header = isHeader ? first.map(trimmed) : null
@@ -269,21 +267,22 @@ const DOMAINS = /^(?:e?mail)?(?:domain|domainname|domaine|dominio|domäne|host|h
  * The header and the two columns of a list of users and domains: named so, or the only two. Undefined where a column has
  * other cells.
  */
-function userAndDomain(sample: readonly (readonly string[])[]): Omit<Columns, 'titles'> | undefined {
+function userAndDomain(sample: readonly (readonly string[])[]): Columns | undefined {
+  const titles = sample.slice(0, MAX_TITLES).findIndex((row) => row.filter((cell) => trimmed(cell) !== '').length > 1)
   const isAll = (rows: readonly (readonly string[])[], at: number, isOne: (cell: string) => boolean): boolean =>
     rows.some((row) => trimmed(row[at] ?? '') !== '') &&
     rows.every((row) => trimmed(row[at] ?? '') === '' || isOne(row[at]!))
   const isHost = (cell: string): boolean => looksLike('check', trimmed(cell).replace(/^@/, ''))
   const isUser = (cell: string): boolean => /^[\w.+-]{1,64}$/.test(trimmed(cell))
-  const [names = [], ...below] = sample
+  const [names = [], ...below] = sample.slice(titles)
   const header = names.some(isHost) ? null : names.map(trimmed)
-  const rows = header ? below : sample
+  const rows = header ? below : [names, ...below]
   const places = names.map((_, at) => at)
   const isNamed = (at: number, pattern: RegExp): boolean => pattern.test(normalize(header?.[at] ?? ''))
   const isPair = names.length === 2
   const domain = places.find((at) => (isPair || isNamed(at, DOMAINS)) && isAll(rows, at, isHost))
   const index = places.find((at) => at !== domain && (isPair || isNamed(at, USERS)) && isAll(rows, at, isUser))
-  return domain === undefined || index === undefined ? undefined : { header, index, domain }
+  return titles < 0 || domain === undefined || index === undefined ? undefined : { header, index, domain, titles }
 }
 
 export const normalize = (name: string): string =>
