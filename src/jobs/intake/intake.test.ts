@@ -814,8 +814,8 @@ describe('JSON', () => {
         fc.array(fc.string({ unit: 'binary' })),
         fc.integer({ min: 1, max: 50 }),
         async (texts, size) => {
-          // Invisible characters of all kinds are taken away at the ends alone.
-          const items = texts.map((text) => `x${text.replaceAll('\uFFFD', '')}x`)
+          // Some invisible characters are taken away everywhere, the others at the ends alone.
+          const items = texts.map((text) => `x${text.replaceAll(/[\p{Cf}\uFFFD]/gu, '')}x`)
           const { rows } = await read(JSON.stringify({ items }), json, size)
           expect(rows.map((row) => row.ok && row.input)).toEqual(items)
         },
