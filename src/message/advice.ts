@@ -66,6 +66,8 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
         return `Publish the whole key again at ${key}: one TXT record of several strings with at most 255 characters each.`
       case 'dkim_key.services':
         return `Take s= out of the key record ${key} (or write s=email), or sign mail with another selector.`
+      case 'dkim_key.private':
+        return `Make a new pair of keys, publish its public key under a new selector, sign with it, and remove ${key}: anybody can sign with what stands there.`
       case 'dkim_key.hashes':
         return `Take h= out of the key record ${key}, or name sha256 in it.`
       case 'dkim_record.base64':

@@ -154,7 +154,8 @@ function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
       const first = causeProblem('reencoded_body', { from: '8bit', to })
       if (second) return causeProblem('two', { first, second })
     }
-    if (to !== 'base64' && isIt(base64Of(octets))) return causeProblem('reencoded_body', { from: 'base64', to })
+    if ([76, 72, 64, 60].some((width) => isIt(base64Of(octets, width))))
+      return causeProblem('reencoded_body', { from: 'base64', to })
     return isIt(quotedPrintableOf(octets))
       ? causeProblem('reencoded_body', { from: 'quoted-printable', to })
       : undefined
@@ -165,8 +166,8 @@ function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
     : undefined
 }
 
-const base64Of = (octets: Buffer): Buffer =>
-  Buffer.from(`${octets.toString('base64').replace(/.{76}(?=.)/g, '$&\r\n')}\r\n`, 'latin1')
+const base64Of = (octets: Buffer, width: number): Buffer =>
+  Buffer.from(`${octets.toString('base64').replace(new RegExp(`.{${width}}(?=.)`, 'g'), '$&\r\n')}\r\n`, 'latin1')
 
 /** A text in quoted-printable as most programs write it: lines of at most 76 characters (RFC 2045 §6.7). */
 function quotedPrintableOf(octets: Buffer): Buffer {

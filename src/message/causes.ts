@@ -80,10 +80,10 @@ function unknownHeader({ names, header }: Signature, { fields }: Mail): Problem 
   const written = new Map(fields.map((field) => [field.name, writtenName(field)]))
   const absent = [...new Set(names)].filter((name) => !written.has(name))
   const gone = absent.filter((name) => !SIGNED_AS_ABSENT.test(name))
-  if (gone.length > 0) return causeProblem('field_removed', { names: gone })
+  if (gone.length > 0) return causeProblem('field_removed', { names: gone.map(usualName) })
   const signed = [...new Set(names)].flatMap((name) => written.get(name) ?? [])
   const trace = signed.filter((name) => TRACE.test(name))
-  return causeProblem('header', { simple: header === 'simple', names: signed, absent, trace })
+  return causeProblem('header', { simple: header === 'simple', names: signed, absent: absent.map(usualName), trace })
 }
 
 function headerCause(
@@ -182,7 +182,7 @@ function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Gene
     for (const value of values)
       yield {
         edit: (all) => [...all, { name, raw: `${name}: ${value}` }],
-        change: causeProblem('field_removed', { names: [name] }),
+        change: causeProblem('field_removed', { names: [usualName(name)] }),
       }
   }
   for (const [name, all] of Map.groupBy(fields, (field) => field.name)) {
@@ -200,6 +200,9 @@ const USUAL: Readonly<Record<string, readonly string[]>> = {
 }
 
 const writtenName = ({ raw }: Field): string => raw.slice(0, raw.indexOf(':')).trim()
+
+/** The name of a field as programs write it: the tag h= has it in lower case. */
+const usualName = (name: string): string => name.replace(/\b(?:(?:mime|id)\b|[a-z])/g, (part) => part.toUpperCase())
 
 /** The fields of a mailing list, all at once: a signature whose h= names them says that they were not there. */
 function* listFields(fields: readonly Field[]): Generator<HeaderEdit> {

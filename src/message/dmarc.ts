@@ -123,18 +123,26 @@ function unalignedOf(
   const ofDkim = dkim.flatMap(({ result, domain }, i) =>
     result === 'pass' && alignment.dkim[i] === false ? domain : [],
   )
-  const domains = [...new Set([...ofSpf, ...ofDkim])]
-  if (domains.length === 0) return dmarcResultProblem('nothing_aligned')
-  const methods = [...(ofSpf.length > 0 ? ['SPF'] : []), ...(ofDkim.length > 0 ? ['DKIM'] : [])].join(' and ')
-  const passing = `${methods} ${methods.includes(' ') ? 'pass' : 'passes'}`
+  if (ofSpf.length + ofDkim.length === 0) return dmarcResultProblem('nothing_aligned')
   const isBelow = (one: string): boolean => registrableDomain(one) === registrableDomain(author)
-  const tags = [
-    ...(modes.dkim === 's' && ofDkim.some(isBelow) ? ['adkim=s'] : []),
-    ...(modes.spf === 's' && ofSpf.some(isBelow) ? ['aspf=s'] : []),
-  ]
+  const strictSpf = modes.spf === 's' ? ofSpf.filter(isBelow) : []
+  const strictDkim = modes.dkim === 's' ? ofDkim.filter(isBelow) : []
+  const tags = [...(strictDkim.length > 0 ? ['adkim=s'] : []), ...(strictSpf.length > 0 ? ['aspf=s'] : [])]
   return tags.length > 0
-    ? dmarcResultProblem('strict', { methods: passing, names: domains.filter(isBelow), tags: tags.join(', ') })
-    : dmarcResultProblem('unaligned', { methods: passing, names: domains })
+    ? dmarcResultProblem('strict', { ...passing(strictSpf, strictDkim), tags: tags.join(', ') })
+    : dmarcResultProblem('unaligned', passing(ofSpf, ofDkim))
+}
+
+/** The methods that pass, in words, and the domains for which they do. */
+function passing(
+  spf: readonly string[],
+  dkim: readonly string[],
+): { readonly methods: string; readonly names: readonly string[] } {
+  const methods = [...(spf.length > 0 ? ['SPF'] : []), ...(dkim.length > 0 ? ['DKIM'] : [])]
+  return {
+    methods: `${methods.join(' and ')} ${methods.length > 1 ? 'pass' : 'passes'}`,
+    names: [...new Set([...spf, ...dkim])],
+  }
 }
 
 const unansweredOf = ({ unknown }: DmarcFacts): Problem => dmarcResultProblem('unanswered', { why: unknown! })

@@ -16,6 +16,8 @@ export type DomainState = {
   readonly key?: { readonly name: string; readonly step: string }
   /** Names of its mail hosts. */
   readonly mailHosts: readonly string[]
+  /** The author domain does not exist. */
+  readonly isMissing: boolean
   /** Its records say that it sends no mail. */
   readonly sendsNone: boolean
 }

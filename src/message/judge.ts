@@ -10,7 +10,7 @@ import type { MessageDmarc } from './dmarc.ts'
 import { dateOf } from './envelope.ts'
 import type { Facts } from './facts.ts'
 import { messageFindings } from './findings.ts'
-import { type DomainState, forgeryOf, type RecordFault, type SendingHost, sendingHost } from './host.ts'
+import { type DomainState, forgeryOf, type SendingHost, sendingHost } from './host.ts'
 import { keyName } from './keys.ts'
 import type { MimeFault } from './mime.ts'
 import { decodedField, type Field, fieldBody, MAX_FIELDS, mailboxesOf } from './parse.ts'
@@ -72,7 +72,7 @@ function judgeDmarc({ dmarc, author }: Facts, others: readonly Finding[], state?
     }
     case 'none':
     case 'permerror':
-      return author.domain === undefined ? [] : [recordFinding(domain, reason!, state?.dmarc)]
+      return author.domain === undefined ? [] : [recordFinding(domain, reason!, state)]
     case 'temperror':
     case 'unknown':
       return reason === undefined ? [] : [found('message.dmarc_unknown', { reason })]
@@ -81,10 +81,19 @@ function judgeDmarc({ dmarc, author }: Facts, others: readonly Finding[], state?
   }
 }
 
-const recordFinding = (domain: string, reason: Problem, fault: RecordFault | undefined): Finding => ({
-  ...found('message.no_dmarc_record', { domain, reason: fault ? withoutStop(fault.detail) : reason }),
-  ...(fault?.repair !== undefined && { repair: fault.repair }),
-})
+function recordFinding(domain: string, reason: Problem, state: DomainState | undefined): Finding {
+  if (state?.isMissing)
+    return {
+      ...found('message.no_dmarc_record', { domain, reason: 'the domain does not exist' }),
+      repair:
+        'Write an address of a domain that exists into From. If you did not send the message, it is forged, and nothing has to be done.',
+    }
+  const fault = state?.dmarc
+  return {
+    ...found('message.no_dmarc_record', { domain, reason: fault ? withoutStop(fault.detail) : reason }),
+    ...(fault?.repair !== undefined && { repair: fault.repair }),
+  }
+}
 
 const withoutStop = (text: string): string => text.replace(/\.$/, '')
 

@@ -139,7 +139,7 @@ export const causeProblem = problemsOf('change', {
   wrapped: ({ type }: { type: string }) =>
     /^multipart\/(?:signed|encrypted)$/.test(type)
       ? `the message was put into a multipart message (${shown(type, 30)}) after signing, as gateways for PGP or S/MIME do`
-      : 'the message was put into a multipart message after signing, as mailing lists do to add a footer',
+      : 'the message was put into a multipart message after signing, as mailing lists and gateways do to add a footer',
   encrypted: ({ type }: { type: string }) =>
     `the body was changed after signing: it was encrypted (${shown(type, 30)}), as gateways for PGP or S/MIME do`,
   recoded: ({ from, to }: { from: string; to: string }) =>
@@ -148,7 +148,7 @@ export const causeProblem = problemsOf('change', {
   reencoded_body: ({ from, to }: { from: string; to: string }) =>
     from === '8bit'
       ? `the body was converted from 8-bit text to ${shown(to, 30)} after signing, because a server on the way does not accept 8BITMIME`
-      : `the body was encoded anew after signing: it was ${shown(from, 30)}, and is ${shown(to, 30)}`,
+      : `the body was encoded anew after signing${from === to ? ` (${shown(to, 30)})` : `: it was ${shown(from, 30)}, and is ${shown(to, 30)}`}`,
   from_escaped: () => 'lines that begin with "From " got a ">" after signing, as mbox files need',
   dots_doubled: () => 'dots at the beginning of lines were doubled after signing',
   dots_lost: () => 'dots at the beginning of lines were lost after signing',

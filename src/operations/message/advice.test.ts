@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { labDeps, labExecutor } from '../../../test/lab/app.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
-import { crlf, LAB_KEY, type Signing, signed } from '../../../test/lab/messages.ts'
+import { crlf, LAB_KEY, LAB_PRIVATE, type Signing, signed } from '../../../test/lab/messages.ts'
 import { labWorld } from '../../../test/lab/world.ts'
 import type { BounceAnswer, MessageAnswer } from '../../answers/message.ts'
 import { assumedKey } from '../../plan/assumed.ts'
@@ -117,6 +117,29 @@ const CASES: readonly Case[] = [
       'message.not_signed',
       /^If 45\.53\.9\.9 sends for you, let it sign .*a-shop\.com; if not, the message is forged/,
     ],
+  },
+  {
+    name: 'a private key at the selector',
+    text: by({ domain: 'a-shop.com', selector: 'q7' }),
+    input: OWN,
+    zone: {
+      ...ZONE,
+      'q7._domainkey.a-shop.com': { TXT: [`v=DKIM1; p=${LAB_PRIVATE.replace(/-----.*-----|\n/g, '')}`] },
+    },
+    repair: ['message.dkim_failed', /Make a new pair of keys/],
+  },
+  {
+    name: 'strict alignment of DKIM, and SPF of somebody else',
+    text: by({ domain: 'news.a-shop.com' }),
+    input: ESP,
+    zone: withDmarc('v=DMARC1; p=reject; adkim=s; rua=mailto:d@a-shop.com'),
+    summary: /: DKIM passes for news\.a-shop\.com, but the DMARC record asks .* adkim=s/,
+  },
+  {
+    name: 'an author whose domain does not exist',
+    text: MAIL.replace('joe@a-shop.com', 'root@web7.gone-shop.com'),
+    input: { ip: '45.53.8.8', helo: 'web7.gone-shop.com', mail_from: 'root@web7.gone-shop.com' },
+    repair: ['message.no_dmarc_record', /^Write an address of a domain that exists into From\. If you did not send/],
   },
   {
     name: 'a key that was revoked, the only one',

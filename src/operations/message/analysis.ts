@@ -221,6 +221,7 @@ async function stateOf(
     domain: domainAnswer(own),
     state: {
       mailHosts: own.mx.map(({ host }) => host),
+      isMissing: own.domain_role.name === 'no_such_domain',
       sendsNone: ['parked', 'accepts_mail_only'].includes(own.domain_role.name),
       ...(spfFault && { spf: spfFault }),
       ...(dmarcFault && { dmarc: dmarcFault }),
