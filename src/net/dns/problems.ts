@@ -18,7 +18,7 @@ export const recordProblem = problemsOf('record', {
   name_length: ({ text }: Text) =>
     `${quoted(text, 40)} is not a name: a label is empty or longer than 63 octets, or the name is longer than 253`,
   /** `shape` is what the data of the type must be, in words. */
-  shape: ({ type, shape }: { type: string; shape: string }) => `${type} data is ${shape}`,
+  shape: ({ type, shape }: { type: string; shape: string }) => `${type} data is ${shown(shape, 200)}`,
   caa_tag: ({ text }: Text) => `${quoted(text, 40)} is not a CAA tag`,
   base64: () => 'the key is not base64',
   soa_number: ({ text }: Text) => `${quoted(text, 40)} is not a number of the SOA record`,
