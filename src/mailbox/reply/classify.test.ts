@@ -203,6 +203,13 @@ it.each([
   '5.1.1.',
   'é',
   'ip from your ',
+  'a',
+  '[a b ',
+  'the sender ',
+  'mailbox of members only ',
+  'receiving limit of messages ',
+  'адрес ',
+  'su correo ',
 ])('reads 64 KiB of %j', (part) => {
   const verdict = classify({ stage: 'rcpt', reply: { code: 550, lines: [part.repeat(65_536 / part.length)] } })
   expect(verdict.reason).toBeTruthy()

@@ -86,8 +86,7 @@ export function classify({ stage, reply, provider, parties = {} }: Answered): Ve
 }
 
 /** The reason of a reply whose subject is us, for one that its code gives. */
-const ofUs = (reason: Reason): Reason =>
-  ['recipient', 'domain'].includes(reasonRow(reason).about) ? 'source_blocked' : reason
+const ofUs = (reason: Reason): Reason => (isOfUs({ reason }) ? reason : 'source_blocked')
 
 function accepted(stage: Stage, code: number, provider: Provider | undefined): Reason {
   if (stage !== 'rcpt' || !isSuccess(stage, { code })) return 'protocol_error'
@@ -193,6 +192,11 @@ function readCauses(said: string, codes: Codes): Read | undefined {
     if (isRelay) return { reason: 'relay_denied' }
     return isOfOther(text) ? { reason: 'sender_refused' } : read
   }
+  // Advice on our own authentication or name tells what a generic opening leaves open.
+  const advised = sentences
+    .map(({ text, isAdvice }) => (isAdvice && namesUs(text) ? readSentence(text, codes)?.reason : undefined))
+    .find((reason) => reason !== undefined && OF_ADVICE.includes(reason))
+  if (advised && codes === '5xx') return { reason: advised }
   const opening = codes === '5xx' ? readSentence(causes.join(', '), codes) : undefined
   const conditions = sentences.filter(({ text }) => isConditional(text))
   const unconditional = conditions.reduce((rest, { text }) => rest.replace(text, ''), said)
@@ -204,7 +208,14 @@ function readCauses(said: string, codes: Codes): Read | undefined {
   return causes.some((text) => /US-IP/.test(text) && namesUs(text)) ? { reason: 'source_blocked' } : undefined
 }
 
+const OF_ADVICE: readonly Reason[] = ['sender_refused', 'reverse_dns_required', 'helo_refused', 'tls_required']
 const isAboutMailbox = (read: Read | undefined): boolean => read !== undefined && isAboutRecipient(read.reason)
+
+const isOfUs = ({ reason }: Read): boolean => !['recipient', 'domain'].includes(reasonRow(reason).about)
+/** What a recipient does with some senders: a sentence says it of the sender, and names the recipient or its group. */
+const OF_BOTH: readonly Reason[] = ['recipient_restricted', 'recipient_throttled']
+const NAMES_RECIPIENT =
+  /^(?!.{0,4096}(?:\bUS\b|\byour?\b|'s\b)).{0,4096}\b(?:lists?|groups?|recipients?|(?:this|the) mail ?box|members?|subscribers?|allowed|permitted|authori[sz]ed|5\.7\.1\d{1,2}|5\.2\.12[12])\b/
 
 /** What a word about a mailbox means where our address is its subject; otherwise the address is refused. */
 const OF_OUR_ADDRESS: Partial<Record<Reason, Reason>> = {
@@ -227,13 +238,12 @@ function readSentence(text: string, codes: Codes): Read | undefined {
     // A host that does not exist, with our address behind it.
     if (read?.reason === 'domain_not_found' && /US-IP/.test(text) && !/DOMAIN/.test(text))
       return { reason: 'reverse_dns_required' }
-    const isKept = !isOurHost(text) || (read && !isAboutMailbox(read)) || (!read && codes === '4xx')
+    const isKept = !isOurHost(text) || (read ? isOfUs(read) : codes === '4xx')
     return isKept ? read : { reason: 'source_blocked' }
   }
   const read = rowOf(text, 'recipient', codes)
-  const { about } = reasonRow(read?.reason ?? 'unclear_refusal')
-  const isOurs = about !== 'recipient' && about !== 'domain'
-  if (read && isOurs && (read.reason !== 'policy' || !IS_BLOCKED.test(text))) return read
+  if (read && OF_BOTH.includes(read.reason) && NAMES_RECIPIENT.test(text)) return read
+  if (read && isOfUs(read) && (read.reason !== 'policy' || !IS_BLOCKED.test(text))) return read
   if (!/US-IP/.test(text) || /US(?!-IP)/.test(text))
     return read || text.includes('US') ? { reason: ofSender(read) } : undefined
   if (read) return { reason: OF_OUR_ADDRESS[read.reason] ?? 'source_blocked' }

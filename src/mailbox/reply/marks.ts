@@ -75,6 +75,7 @@ const plain = (text: string): string =>
     .replace(/([A-Za-z])[\u0300-\u036f]{1,4}/g, '$1')
     .normalize('NFC')
     .toLowerCase()
+    .replaceAll('đ', 'd')
     .replace(/[\u2018\u2019\u00b4`]/g, "'")
     .replace(/\s+/g, ' ')
     .trim()

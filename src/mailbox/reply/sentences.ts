@@ -55,6 +55,7 @@ export const sentencesOf = (marked: string): readonly Sentence[] =>
     .replace(NAME_THEN_ASIDE, '$1 $2')
     .replace(/(?<=\b(?:US-IP|US|ASKED|DOMAIN)>?)\?(?=\s)/g, '')
     .replace(/ ?\(([^()]* [^()]*)\)/g, (aside, words: string) => (OF_SENDER.test(words) ? aside : `; ${words}; `))
+    .replace(/ ?\[([^[\]]*\p{Ll}{2}[^[\]]* [^[\]]*|[^[\]]* [^[\]]*\p{Ll}{2}[^[\]]*)\]/gu, '; $1; ')
     .split(BREAK)
     .filter((text) => /\p{L}/u.test(text) && !WHO_SENT.test(text))
     .map((text) => ({ text, isAdvice: ADVICE.test(text) && !text.includes('DNSBL') }))
@@ -81,15 +82,16 @@ export const isOpening = (sentence: string): boolean => OPENING.test(sentence.re
 
 /** A mark of ours in square brackets at the begin of a sentence that is about it. */
 const BRACKETED_SUBJECT =
-  /(?<=(?:^|[:："\]>])[^\p{L}]{0,30})\[(US(?:-IP)?)\](?=: | (?:is|was|has|does|do|cannot|can't|not|never|unknown|rejected|refused)\b)/u
+  /(?<=(?:^|[:："\]>])[^\p{L}]{0,30})\[(US(?:-IP)?)\](?=: | (?:is|was|has|does|do|could|cannot|can't|not|no longer|never|unknown|rejected|refused)\b)/u
 
 /** A mark of ours in brackets, behind the word of a client, or as a client's name with its address. */
 const ASIDE =
   /[([]<?US(?:-IP)?\b(?!:)[^()[\]]{0,80}[)\]]|US \[(?:US-)?IP\]|(?<!\b(?:postfach|konto|mailbox|adresse|casella|account|indirizzo|postvak|postbus) )\b(?:from|by|client|connections?|via|through|(?<=[\p{L}\d)\]>]\s)(?<!\b(?:the|your|la|l'|su|tu|sua|seu|votre|ihre|deine|il)\s)ip|helo|ehlo|host ?name|von|durch|desde|par|por|da|di|od|od|van|fran|fra)\b(?: (?:the|your|this|our|host|ip|address|server|client|domain|name)){0,3}[\s:=<[(]{1,3}US(?:-IP)?\b|(?:(?<!\p{L})(?:от|с|из)|から|来自)\s?<?US(?:-IP)?\b/gu
 /** A relay sentence names the client. */
 const CLIENT_RELAY =
-  /\b(?:permitted|allowed|authori[sz]ed|able) to relay\b|not (?:be )?relay(?:ed|ing)?\b|\brelay(?:ing)? (?:is )?(?:not (?:permitted|allowed|authori[sz]ed)|denied|prohibited) from (?:your|this)\b/
+  /\b(?:permitted|allowed|authori[sz]ed|authenticated|able) to relay\b|not (?:be )?relay(?:ed|ing)?\b|\brelay(?:ing)? (?:is )?(?:not (?:permitted|allowed|authori[sz]ed)|denied|prohibited) from (?:your|this)\b/
 
+const CALLER = '(?:envelope|original|originating|connecting|remote|client|sending|peer|submitting|calling|source)'
 /**
  * What a host or an address of ours is called without its name: "your" with a word for a mailbox, an account or a
  * domain.
@@ -99,15 +101,17 @@ const OURS = new RegExp(
     "\\b(?:your|the sending|the sender's) (?:(?!to |for |at |of |message )[a-z'-]{1,16} ){0,2}(?:address(?! book)|domain|mailbox|account|user|member|customer|subscriber|storage|quota|provider|isp|host|machine|network)\\b",
     "\\bin the sending domain\\b|\\bdomain you (?:send|sent|are sending) from\\b|\\bsender(?:'s)? (?:e-?mail )?(?:mailbox|account)\\b|\\byou are not in the list\\b",
     "\\b(?:(?:peer|source|origin(?:ating)?|envelope|return|bounce|author'?s?|submitter'?s?|calling|connecting) (?:e-?mail )?|(?:remote|from:?) )(?:address|user|account|mailbox)\\b",
-    '\\b(?:address|user|account|mailbox|domain|member|subscriber)s? (?:(?:named|given|used|found|stated|seen) )?(?:of|at|in|as|by|behind) (?:the |your |this |that )?(?:peer|origin|author|source|other (?:end|side)|remote (?:end|side|host)|submitter|client|connection|mail from|reply-?to|calling|connecting|message\\b|from\\b)',
+    '\\b(?:address|user|account|mailbox|domain|member|subscriber)s? (?:(?:named|given|used|found|stated|seen) )?(?:of|at|in|as|by|behind) (?:the |your |this |that )?(?:peer|origin|sender|author|source|other (?:end|side)|remote (?:end|side|host)|submitter|client|connection|mail from|reply-?to|calling|connecting|message\\b|from\\b)',
     '\\b(?:e-?mail|mail|message)s? from (?:an? )?(?:unknown|non-?exist[ae]nt|invalid|unregistered) (?:user|account|mailbox)\\b|\\b(?:unknown|invalid|not found):? (?:in |for |by |of )?(?:the )?(?:mail from|return.?path|reverse.?path)\\W*$',
     '\\b(?:address|user|account|mailbox|member|subscriber)s? (?:that |which |who )?(?:you (?:use|sen[dt]|connect|are (?:connecting|sending))|submitted|sent this|connected|is (?:sending|connecting))\\b(?! to)',
     '(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:the )?from(?: (?:domain|address|header|field)\\b|: ?<?US\\b>? (?:is|has|was|does|unknown|not|no)\\b)',
+    `(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:the |this |your )?(?:${CALLER} (?:host|server|ip|mta|network)|(?:${CALLER} )?(?:sender|client|author|submitter|originator|peer)|(?<=your )ip(?: address)?)(?: (?:of|for) (?:this|the|your) (?:e-?mail|message|mail))?(?: (?:host|user))? (?:is|has|was|does|could|can|may|must|cannot|not|no longer|no such|no|user|unknown|in|over)\\b`,
+    '\\b(?:su|tu|votre) (?:correo|courriel)\\b(?!.{0,30}\\b(?:rechaz|acept|entreg|recib|rejet|refus|accept|delivr|remis))',
     // "Su", "seu", "suo" may be his or hers behind other words.
     '(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:(?:el|la|il|lo|a|o|os|as) )?(?:su|tu|sua|tua|seu|teu|suo|tuo|vostr[oa]) (?:\\S{1,16} )?(?:cuenta|conta|account|casella|caixa|buzon|casilla|direccion|dominio|endereco|indirizzo|utente)\\b',
-    '\\b(?:ihre?[mnrs]?|deine?[mnrs]?|votre|uw|jouw|twoj\\w{0,3}|panstwa|vas[aei]?|tv[ouů]j\\w?|din|ditt|dit(?= dom)|deres|jeres) (?:\\S{1,16}[ -])?(?:e-?mail-?|ip-?)?(?:adresse?n?|domaine?|domane|domæne|konto|konta|postfach|compte|boite|account|mailbox|adres|domein|domen\\w|domena|skrzynk\\w|ucet|schrank\\w|adresa|racun|nalog|doman|domaene|brevlada|postkasse)\\b',
+    '\\b(?:ihre?[mnrs]?|deine?[mnrs]?|votre|uw|jouw|twoj\\w{0,3}|panstwa|vas[aei]?|tv[ouů]j\\w?|din|ditt|dit(?= dom)|deres|jeres) (?:\\S{1,16}[ -])?(?:(?:e-?)?mail-?|ip-?)?(?:adresse?n?|domaine?|domane|domæne|konto|konta|postfach|compte|boite|messagerie|account|mailbox|adres|domein|domen\\w|domena|skrzynk\\w|ucet|schrank\\w|adresa|racun|nalog|postbus|postvak|doman|domaene|brevlada|postkasse)\\b',
     '\\b(?:su|votre|tu|seu|sua|suo|tuo|vostro) (?:ip-?)?(?:direccion|domaine?|dominio|adresse|endereco|indirizzo)\\b',
-    '\\b(?:hesabiniz|hesab[ıi]n[ıi]z|alan ad[ıi]n[ıi]z|posta kutunuz|adresiniz)',
+    '\\b(?:hesabiniz|hesab[ıi]n[ıi]z|alan ad[ıi]n[ıi]z|posta kutunuz|adresiniz)|\\b(?:osoittee|tili|postilaatikko|verkkotunnukse)si\\b|\\b(?:la |el )?vostr[ea] (?:adreca|compte|domini|bustia)\\b|\\b(?:jusu|teie) (?:adres\\w{0,2}|aadress|kont\\w|domen\\w{0,2})|\\bvas (?:naslov|racun)\\b|(?:نشانی|حساب|دامنه) شما|आपक[ाेी] (?:पता|खाता|डोमेन)',
     '\\b(?:akun|domain|alamat|kotak (?:surat|masuk)) (?:e-?mail )?anda\\b|(?:tai khoan|ten mien|[dđ]ia chi|hop thu) (?:\\S{1,8} )?cua (?:ban|quy khach)',
     '\\b(?:contul|domeniul|adresa|casuta) (?:dvs|dumneavoastra|ta)\\b|\\baz on (?:\\S{1,12} )?(?:fiokja|domainje|postafiokja|cime)',
     'ваш\\S{0,4} (?:ip-?|\\S{1,16} )?(?:адрес|домен|уч[её]тн|аккаунт|ящик|почт|обліков|скриньк)|ваш\\S{0,4} (?:уч[её]тн|почтов)',
@@ -146,7 +150,7 @@ export const speaksOfUs = (marked: string): boolean =>
 
 /** Too many recipients that do not exist were asked for. */
 export const FAILED_RECIPIENTS =
-  /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\b(?:(?:unknown|invalid|failed|bad) (?:recipients?|rcpts?|users?)|user unknown) (?:count |rate )?limit\b|\btoo many (?:\w{1,12} ){0,2}(?:recipients|users|mailboxes|addresses) (?:that |which )?(?:do(?: not|n't) exist|are (?:unknown|invalid))|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
+  /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\b(?:(?:unknown|invalid|failed|bad) (?:recipients?|rcpts?|users?)|user unknown) (?:count|rate|(?:count |rate )?limit)\b|\btoo many (?:\w{1,12} ){0,2}(?:recipients|users|mailboxes|addresses) (?:that |which )?(?:do(?: not|n't) exist|are (?:unknown|invalid))|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
 /** The asked mailbox and what is said of it. */
 export const ASKED_UNKNOWN =
   /ASKED(?:(?!US).){0,60}\b(?:no such (?:user|mailbox|recipient|account)|(?:user|recipient|mailbox) (?:is )?unknown)\b|ASKED\W{0,3}(?:(?:does not|doesn't) exist|(?:is |was )?(?:unknown|not (?:known|found)))\b/

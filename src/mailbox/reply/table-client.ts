@@ -93,7 +93,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'policy',
-    /\b(?:cram|sasl)\b|\bclient certificate\b|\bcertificate of\b|\b(?:anmeldung|authentifizierung|authentification|autentica(?:cion|zione|cao)|aanmelding)\b|\b(?:bitte|please) (?:anmelden|einloggen|log ?in|authenticate)\b/,
+    /\b(?:cram|sasl)\b|\bclient certificate\b|\bcertificate of\b|\b(?:anmeldung|authentifizierung|authentification|autentica(?:cion|zione|cao)|aanmelding)\b|\b(?:bitte|please) (?:anmelden|einloggen|log ?in|authenticate)\b(?! your)/,
     'submission servers',
     '550 Anmeldung erforderlich',
     'login_required',
@@ -126,7 +126,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bsend(?:er|ing)(?:'s|s)?\b(?! (?:ip|host|server|mta|network|to|from)\b)(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|black|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|resolve fail|left|gone|deleted|removed|over quota|full|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
+    /\bsend(?:er|ing)(?:'s|s)?\b(?! (?:ip|host|server|mta|network|to|from)\b)(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|black|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local|welcome|wanted|trusted)|does ?n[o']t|has no\b|lacks|cannot|could not|must|unresolv|undeliverable|unrout|resolve fail|left|gone|deleted|removed|over quota|full|suspended|disabled|forbidden|required)|\bfrom.?address\b.{0,40}\b(?:not|unknown|invalid|does ?n[o']t|reject|refus|denied)/,
     'Postfix',
     '550 5.1.8 <verify@probe.example>: Sender address rejected: Domain not found',
   ),
@@ -163,7 +163,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('sender_refused', /\b[45]\.1\.[78]\b/, 'RFC 3463 §3.2', '550 5.1.7 No such domain probe.example.'),
   us(
     'sender_refused',
-    /\b(?:expediteur|emetteur|absender(?!-ip)|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,14}|\bposiljatel\S{0,4}|\bposiljaoc\S{0,3}|\bodosielatel\S{0,4}|\bremitent\b|\bigorle\b|\bbidaltzaile\S{0,3}|\bsutitaj\S{0,3}|\bsiuntej\S{0,3}|\bsaatja\b|\bsendand[ai]\S{0,2}|\bdergues\S{0,3}|\bgond[eə]r[eə]n|\byuboruvchi|\bmtumaji|\bnagpadala|\bseoltoir|\bsendende[rnms]? (?:benutzer|nutzer|adresse|konto)|\b(?:adresse|direccion|indirizzo|endereco|adreca) d[ei] (?:retour|retorno|ritorno|retorn)|\bruckadresse|жіберуші|испраќач|изпращач|пошиљалац|გამგზავნ|გამომგზავნ|ուղարկող|प्रेषक|প্রেরক|அனுப்பு|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\bpengirim\b|ผู้ส่ง|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人|e-?mail address is not verified|identit\S{1,4} failed the check/,
+    /\b(?:expediteur|emetteur|absender(?!-ip)|remitente|mittente|remetente|nadawc|afzender|odesilatel|gonderen|gonderici|avsandar|afsender|avsender|lahettaj|felado|expeditor)\S{0,14}|\bposiljatel\S{0,4}|\bposiljaoc\S{0,3}|\bodosielatel\S{0,4}|\bremitent\b|\bigorle\b|\bbidaltzaile\S{0,3}|\bsutitaj\S{0,3}|\bsiuntej\S{0,3}|\bsaatja\b|\bsendand[ai]\S{0,2}|\bdergues\S{0,3}|\bgond[eə]r[eə]n|\byuboruvchi|\bmtumaji|\bnagpadala|\bseoltoir|\bsendende[rnms]? (?:benutzer|nutzer|adresse|konto)|\b(?:adresse|direccion|indirizzo|endereco|adreca) d[ei] (?:retour|retorno|ritorno|retorn)|\bruckadresse|жіберуші|испраќач|изпращач|подател|пошиљалац|გამგზავნ|გამომგზავნ|ուղարկող|प्रेषक|প্রেরক|அனுப்பு|отправител|відправник|αποστολ[εέ]|השולח|المرسل|\bnguoi gui\b|\b(?:pengirim|penghantar)\b|\bposiljal[ae]c\w?|\badresse d'(?:expedition|envoi)|адрес\S{0,2} отправк|فرستنده|발송|보내는 사람|ผู้ส่ง|差出人|送信者|送信元|発信[者元]|보낸 ?사람|발신|发件人|[寄發发][信件][人者]|[发發]送[者方]|e-?mail address is not verified|identit\S{1,4} failed the check/,
     'French, German, Spanish, Italian, Portuguese, Polish, Dutch, Czech, Russian, Japanese, Chinese hosts, Amazon SES',
     '550 Adresse d expediteur invalide',
   ),

@@ -15,7 +15,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'no_mail_host',
-    /\b(?:host|server|domain|system|DOMAIN)\b.{0,20}\b(?:does not|doesn't|will not|never|do not) (?:accept|receive)s? (?:any )?e?-?mails?\b(?! from)/,
+    /\b(?:host|server|machine|domain|system|site|DOMAIN)\b.{0,20}\b(?:does not|doesn't|will not|never|do not) (?:accept|receive)s? (?:any )?e?-?mails?\b(?! from)/,
     'RFC 7504 §2',
     '550 Host does not accept mail',
   ),
@@ -114,7 +114,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\b(?:nothing to do with|not in charge of|do not (?:host|serve|handle)) (?:(?:that|this|the) domain|DOMAIN)|^(?:5\.\d\.\d{1,3} )?DOMAIN\b.{0,4}not our business|\b(?:nicht (?:zustandig|verantwortlich)|niet verantwoordelijk)\b|\b(?:domain|DOMAIN)\b.{0,30}\bnicht (?:betreut|bedient|gehostet|verwaltet)|\b(?:ne (?:ger|heberg|servon|desser)\w{1,6} pas|no (?:gestiona|administra|aloja|atiende)\w{0,4}|non (?:gesti|ospit|serv)\w{2,5}|nao (?:atende|gere|hospeda|administra)\w{0,4})\b.{0,20}(?:\bdom|DOMAIN)|не (?:обслужива|отвеча)\S{0,6} .{0,20}(?:домен|DOMAIN)|不(?:负责|管理|托管|处理).{0,12}(?:域|DOMAIN)|DOMAIN.{0,20}(?:管理外|管轄外|対象外)|\b(?:accepts?|takes?|receives?) (?:e-?)?(?:mail|messages) only for (?:its|our|the) (?:own |local |hosted )?domains?\b|\bnot a final destination\b|\bthird.?party (?:e-?)?mail\b|\bkeine? relay\w{0,4}\b|\bmail for (?:local|our|hosted|these) domains? only\b|\bnot responsible for (?:(?:that|this|the) domain|DOMAIN)|\bnot (?:the|an?) (?:mail|e-?mail) (?:server|host|exchanger|system)s? (?:of|for)\b|\bmail (?:for|to) (?:(?:that|this|the) domain |DOMAIN |US )?(?:is )?not accepted (?:here|by|at)\b|\bisn't in my control\/locals\b|домен\S{0,3}.{0,30}не (?:обслуж|принима)|не принима\S{1,3}.{0,30}домен|ドメイン.{0,16}(?:受け付け|受け取|受信)\S{0,4}(?:ません|ない)|(?:域名|该域|此域).{0,12}(?:不接收|不受理|未托管|不在)|\bdomen\S{0,3}\b.{0,20}\bnie (?:jest )?obs[lł]ugiwan|\bnie (?:przyjmuj|obs[lł]uguj)\S{1,4}\b.{0,30}\bdomen|\baccepteert geen (?:e-?)?mail\b.{0,20}\bdomein|\btar inte emot\b.{0,30}\bdoman/,
+    /\b(?:nothing to do with|not in charge of|do not (?:host|serve|handle)) (?:(?:that|this|the) domain|DOMAIN)|^(?:5\.\d\.\d{1,3} )?DOMAIN\b.{0,4}not our business|\b(?:nicht (?:zustandig|verantwortlich)|niet verantwoordelijk)\b|\b(?:domain|DOMAIN)\b.{0,30}\bnicht (?:betreut|bedient|gehostet|verwaltet)|\b(?:ne (?:ger|heberg|servon|desser)\w{1,6} pas|no (?:gestiona|administra|aloja|atiende)\w{0,4}|non (?:gesti|ospit|serv)\w{2,5}|nao (?:atende|gere|hospeda|administra)\w{0,4})\b.{0,20}(?:\bdom|DOMAIN)|не (?:обслужива|отвеча)\S{0,6} .{0,20}(?:домен|DOMAIN)|不(?:负责|管理|托管|处理).{0,12}(?:域|DOMAIN)|DOMAIN.{0,20}(?:管理外|管轄外|対象外)|\b(?:accepts?|takes?|receives?) (?:e-?)?(?:mail|messages) only for (?:its|our|the) (?:own |local |hosted )?domains?\b|\bnot a final destination\b|\bthird.?party (?:e-?)?mail\b|\bkeine? relay\w{0,4}\b|\bmail for (?:local|our|hosted|these) domains? only\b|\bnot responsible for (?:(?:that|this|the) domain|DOMAIN)|\b(?:not (?:the|an?)|no) (?:mx|(?:mail|e-?mail) ?(?:server|host|exchanger|system)s?) (?:of|for) (?:that|this|the|DOMAIN)\b|\bmail (?:for|to) (?:(?:that|this|the) domain |DOMAIN |US )?(?:is )?not accepted (?:here|by|at)\b|\bisn't in my control\/locals\b|домен\S{0,3}.{0,30}не (?:обслуж|принима)|не принима\S{1,3}.{0,30}домен|ドメイン.{0,16}(?:受け付け|受け取|受信)\S{0,4}(?:ません|ない)|(?:域名|该域|此域).{0,12}(?:不接收|不受理|未托管|不在)|\bdomen\S{0,3}\b.{0,20}\bnie (?:jest )?obs[lł]ugiwan|\bnie (?:przyjmuj|obs[lł]uguj)\S{1,4}\b.{0,30}\bdomen|\baccepteert geen (?:e-?)?mail\b.{0,20}\bdomein|\btar inte emot\b.{0,30}\bdoman/,
     'hosts in Russian, Japanese, Chinese, Polish, Dutch, Swedish, and others',
     '550 домен не обслуживается этим сервером',
   ),
@@ -126,7 +126,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'relay_denied',
-    /\brcpthosts\b|\bnon-?local (?:recipient|e-?mail|address|user)|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|DOMAIN (?:is not|isn't|not) (?:in |on |one of |among |an? )?(?:our|my|the|served|handled|local|hosted|known|domain (?:that )?(?:we|i))\b|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
+    /\brcpthosts\b|\bnon-?local (?:recipient|e-?mail|address|user)|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|DOMAIN (?:is not|isn't|not) (?:in |on |one of |among |an? )?(?:our|my|the|served|handled|local|hosted|known|domain (?:(?:that )?(?:we|i)|of|on|at))\b|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
     'Qmail',
     "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
   ),
