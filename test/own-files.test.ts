@@ -35,13 +35,12 @@ it.each([
   lost = [name]
   isCut = cut
   const { createGeo, geoSources } = await import('../src/geo/geo.ts')
-  const { presentGeo } = await import('../src/geo/record.ts')
   const { geoDocument } = await import('../src/documents/peers.ts')
   const { ip } = await import('../src/names/ip.ts')
   const said: string[] = []
   const warn = (event: string): void => void said.push(event)
   const look = createGeo({ sources: geoSources([], { now: () => 0, warn }), warn })
-  const answer = presentGeo(await look(ip(address)))
+  const answer = await look(ip(address))
   await look(ip(address))
   const reason = 'a geo database cannot be read; the log of the service says why'
   expect([answer.found, answer.reason, said.length]).toEqual(found === null ? [null, reason, 1] : [found, undefined, 0])

@@ -33,7 +33,7 @@ const REFUSAL_WORDS: Readonly<Record<string, readonly [reason: string, meaning: 
  */
 export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading {
   const nothing = { codes: [], meaning: [], tier: list.tier, scope: list.scope }
-  if (answer instanceof DnsError) return { ...nothing, ...FAULTS[answer.reason] }
+  if (answer instanceof DnsError) return { ...nothing, ...faultOf(answer.reason) }
   if (answer.kind !== 'found' || answer.records.length === 0) return { ...nothing, status: 'not_listed' }
   const codes = [...new Set(answer.records.slice(0, MAX_RECORDS))]
   const known = codes.map((code) => ({ code, listing: listingOf(list, code), ignored: rowOf(list.ignored, code) }))
@@ -86,22 +86,8 @@ function weightOf(list: List, listings: readonly CodeRow[]): { tier: Tier; scope
   return weights.reduce((worst, next) => (next.tier < worst.tier ? next : worst))
 }
 
-const fault = (status: ListStatus, reason: string): { status: ListStatus; reason: string } => ({ status, reason })
-
 /** A query without an answer; never the same as "not listed". */
-const FAULTS: Readonly<Record<DnsReason, { readonly status: ListStatus; readonly reason: string }>> = {
-  timeout: fault('timeout', 'no_answer'),
-  aborted: fault('timeout', 'aborted'),
-  refused: fault('blocked', 'refused'),
-  servfail: fault('error', 'servfail'),
-  formerr: fault('error', 'formerr'),
-  notimp: fault('error', 'notimp'),
-  rcode: fault('error', 'rcode'),
-  network: fault('error', 'network'),
-  malformed: fault('error', 'malformed'),
-  cname_loop: fault('error', 'cname_loop'),
-  invalid_name: fault('error', 'invalid_name'),
-  unsafe_address: fault('error', 'unsafe_address'),
-  too_many_questions: fault('error', 'too_many_questions'),
-  resolver_denies_everything: fault('error', 'resolver_denies_everything'),
-}
+const faultOf = (reason: DnsReason): { readonly status: ListStatus; readonly reason: string } => ({
+  status: reason === 'timeout' || reason === 'aborted' ? 'timeout' : reason === 'refused' ? 'blocked' : 'error',
+  reason: reason === 'timeout' ? 'no_answer' : reason,
+})

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { labMmdb } from '../../test/lab/mmdb.ts'
 import { ip, ipFromBytes } from '../names/ip.ts'
 import { createGeo, type GeoSource, geoSources } from './geo.ts'
-import { continentOf, countryName, mergeGeo, presentGeo, readGeoRecord } from './record.ts'
+import { continentOf, countryName, mergeGeo, readGeoRecord } from './record.ts'
 
 const quiet = () => {}
 const source = (...contents: (Buffer | undefined)[]): GeoSource => ({
@@ -27,7 +27,7 @@ it.each([
   ['2001:67c:2e8:22::c100:68b', 'NL', 'Netherlands', 'Europe'],
 ])('the shipped data knows the country of %s', async (address, country, name, continent) => {
   const geo = await createGeo({ sources: shipped, warn: quiet })(ip(address))
-  expect(presentGeo(geo)).toEqual({
+  expect(geo).toEqual({
     ip: address,
     found: true,
     country,
@@ -67,7 +67,7 @@ it("believes an operator's databases first, the country data after them", async 
   expect(await createGeo({ sources, warn: quiet })(ip('45.53.5.1'))).toMatchObject({
     found: true,
     country: 'DE',
-    countryName: 'Germany',
+    country_name: 'Germany',
     continent: 'Europe',
     region: 'Land Berlin',
     city: 'Berlin',
@@ -75,7 +75,7 @@ it("believes an operator's databases first, the country data after them", async 
     longitude: 13.405,
     timezone: 'Europe/Berlin',
     asn: 64_500,
-    asOrg: 'Example Networks',
+    as_org: 'Example Networks',
   })
 })
 
@@ -116,7 +116,7 @@ it('never mixes the places of two countries', () => {
     { country: 'FR', city: 'Paris', latitude: 48.8, longitude: 2.3, asOrg: 'other' },
     { country: 'DE', city: 'Berlin' },
   ])
-  expect(geo).toMatchObject({ country: 'DE', city: 'Berlin', latitude: null, longitude: null, asn: 1, asOrg: null })
+  expect(geo).toMatchObject({ country: 'DE', city: 'Berlin', latitude: null, longitude: null, asn: 1, as_org: null })
 })
 
 it.each([

@@ -1,8 +1,9 @@
 import { Reader, type Response } from 'mmdb-lib'
+import type { GeoAnswer } from '../answers/peers.ts'
 import { messageOf } from '../base/errors.ts'
 import { type Family, familyOf, type Ip } from '../names/ip.ts'
 import { shippedCountryFile, watchedFile } from '../store/mmdb-files.ts'
-import { bogonOf, type Geo, type GeoRecord, mergeGeo, readGeoRecord } from './record.ts'
+import { bogonOf, type GeoRecord, mergeGeo, readGeoRecord } from './record.ts'
 
 /** A database: its bytes, read on demand. The same buffer means the same content. */
 export type GeoSource = {
@@ -14,7 +15,7 @@ export type GeoSource = {
 }
 
 /** The location of an address, from all sources. Never rejects because of a source. */
-export type LookupGeo = (address: Ip) => Promise<Geo>
+export type LookupGeo = (address: Ip) => Promise<GeoAnswer>
 
 /**
  * Looks addresses up in MMDB databases; the first in `sources` take precedence. A database is opened with the first

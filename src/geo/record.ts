@@ -122,28 +122,6 @@ const CONTINENT_OF: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** The location of an address; null is unknown. */
-export type Geo = {
-  readonly ip: Ip
-  /** Whether any database knows the address; null if none does and one could not be read. */
-  readonly found: boolean | null
-  /** ISO 3166-1, two letters. */
-  readonly country: string | null
-  readonly countryName: string | null
-  readonly continent: string | null
-  readonly region: string | null
-  readonly city: string | null
-  readonly latitude: number | null
-  readonly longitude: number | null
-  readonly timezone: string | null
-  readonly asn: number | null
-  readonly asOrg: string | null
-  /** The kind of a special-purpose address (`private`, `loopback` …); null for an address of the internet. */
-  readonly bogon: Exclude<IpRange, 'public'> | null
-  /** Why it is not known whether the address is found. */
-  readonly reason?: string | undefined
-}
-
 /** Whether an address is a special-purpose one, and of which kind. */
 export function bogonOf(address: Ip): Exclude<IpRange, 'public'> | null {
   const range = rangeOf(address)
@@ -155,7 +133,7 @@ export function bogonOf(address: Ip): Exclude<IpRange, 'public'> | null {
  * country, so that a city is never combined with the coordinates of another country; the network (AS) comes from the
  * first that knows it. `fault`: why a database could not be read.
  */
-export function mergeGeo(address: Ip, records: readonly GeoRecord[], fault?: string): Geo {
+export function mergeGeo(address: Ip, records: readonly GeoRecord[], fault?: string): GeoAnswer {
   const found = records.some((record) => Object.keys(record).length > 0)
   const country = records.find((record) => record.country !== undefined)?.country ?? null
   const agreeing = records.filter((record) => record.country === undefined || record.country === country)
@@ -167,7 +145,7 @@ export function mergeGeo(address: Ip, records: readonly GeoRecord[], fault?: str
     ip: address,
     found: found || fault === undefined ? found : null,
     country,
-    countryName: country === null ? null : countryName(country),
+    country_name: country === null ? null : countryName(country),
     continent: place('continent') ?? (country === null ? null : continentOf(country)),
     region: place('region'),
     city: place('city'),
@@ -175,26 +153,8 @@ export function mergeGeo(address: Ip, records: readonly GeoRecord[], fault?: str
     longitude: withPoint?.longitude ?? null,
     timezone: place('timezone'),
     asn: withAs?.asn ?? null,
-    asOrg: withAs?.asOrg ?? null,
+    as_org: withAs?.asOrg ?? null,
     bogon: bogonOf(address),
     ...(!found && fault !== undefined && { reason: fault }),
   }
 }
-
-/** The answer of `GET /v1/peer/geo`: unknown fields are null; `bogon` names the kind of a special-purpose address. */
-export const presentGeo = (geo: Geo): GeoAnswer => ({
-  ip: geo.ip,
-  found: geo.found,
-  country: geo.country,
-  country_name: geo.countryName,
-  continent: geo.continent,
-  region: geo.region,
-  city: geo.city,
-  latitude: geo.latitude,
-  longitude: geo.longitude,
-  timezone: geo.timezone,
-  asn: geo.asn,
-  as_org: geo.asOrg,
-  bogon: geo.bogon,
-  ...(geo.reason !== undefined && { reason: geo.reason }),
-})

@@ -5,7 +5,6 @@ import { atMost } from '../base/at-most.ts'
 import { parsed, problem } from '../base/problem.ts'
 import { valueProblem } from '../base/value-problems.ts'
 import { geoDocument, heartbeatDocument, peerDocument, peersDocument } from '../documents/peers.ts'
-import { presentGeo } from '../geo/record.ts'
 import { NODE_ID } from '../names/source.ts'
 import { refusePrivateUrl } from '../peers/ask.ts'
 import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, MAX_PER_HOST, type Peer, statusOf } from '../peers/peer.ts'
@@ -221,7 +220,7 @@ async function answerPeer(
 ): Promise<PeerAnswer> {
   const addresses = peer.addresses.slice(0, shown.addresses)
   const leftOut = peer.addresses.length - addresses.length
-  const geo = await atMost(8, addresses.slice(0, shown.geo), async (address) => presentGeo(await deps.geo(address)))
+  const geo = await atMost(8, addresses.slice(0, shown.geo), deps.geo)
   const record = presentPeer({ ...peer, addresses }, { nowMs: ctx.now(), ttlMs: deps.peers.ttlMs }, geo)
   return leftOut === 0 ? record : { ...record, addresses_left_out: leftOut }
 }
@@ -239,5 +238,5 @@ export const geo = defineOperation({
   example: { input: { ip: '203.0.113.7' }, output: peerExample.geo[0]! },
   deadlineMs: 10_000,
   uses: ['geo'],
-  run: async (_ctx, deps, { ip }) => ok(presentGeo(await deps.geo(ip))),
+  run: async (_ctx, deps, { ip }) => ok(await deps.geo(ip)),
 })

@@ -1,9 +1,9 @@
+import type { GeoAnswer } from '../answers/peers.ts'
 import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
 import { atMost } from '../base/at-most.ts'
 import { type Parsed, parsed, problem } from '../base/problem.ts'
 import { printable } from '../base/text.ts'
 import type { LookupGeo } from '../geo/geo.ts'
-import type { Geo } from '../geo/record.ts'
 import { firstDestination } from '../mailbox/attempt/destinations.ts'
 import type { AskNode } from '../mailbox/attempt/state.ts'
 import { nodeProblem } from '../mailbox/problems.ts'
@@ -228,11 +228,11 @@ export async function nearestNodes(
     .map(({ node }) => node)
 }
 
-async function stepsTo(geo: LookupGeo, address: Ip | undefined, there: Geo): Promise<number> {
+async function stepsTo(geo: LookupGeo, address: Ip | undefined, there: GeoAnswer): Promise<number> {
   return address === undefined ? UNKNOWN : distanceSteps(await geo(address), there)
 }
 
-type Place = Pick<Geo, 'country' | 'continent' | 'latitude' | 'longitude'>
+type Place = Pick<GeoAnswer, 'country' | 'continent' | 'latitude' | 'longitude'>
 
 /** The distance between two places, in steps of 500 km; by country or continent if only that is known. */
 export function distanceSteps(a: Place, b: Place): number {

@@ -1,10 +1,10 @@
 import type { CheckAnswer } from '../answers/check.ts'
+import type { GeoAnswer } from '../answers/peers.ts'
 import type { PoolAddress, ReportAnswer } from '../answers/report.ts'
 import type { Tier } from '../answers/weights.ts'
 import type { Clocks } from '../base/time.ts'
 import type { BlacklistAnswer } from '../dnsbl/blacklists.ts'
 import { presentBlacklist, presentDomainBlacklist, summarize } from '../dnsbl/present.ts'
-import { type Geo, presentGeo } from '../geo/record.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import { gradeOf, reportScore } from './score.ts'
@@ -15,7 +15,7 @@ type ReportedAddress = {
   /** The MX hosts that have it. */
   readonly hosts: readonly string[]
   readonly blacklists: BlacklistAnswer
-  readonly geo: Geo
+  readonly geo: GeoAnswer
 }
 
 /**
@@ -62,7 +62,7 @@ export function composeReport(
     blacklists: answers.map(({ hosts, blacklists, geo }) => ({
       ...presentBlacklist(blacklists, about.clocks),
       mx_hosts: hosts,
-      geo: presentGeo(geo),
+      geo,
     })),
     blacklist_summary: {
       addresses: answers.length,

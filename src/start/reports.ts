@@ -25,9 +25,9 @@ export const openReports = (
     listedOn: async (address, signal) => listedOn(await blacklists.lookup({ ...world, signal }, address)),
     envelopeOf: (message, ask) => envelopeOf(message, world, config.reportsTrust, ask),
     networkOf: async (address) => {
-      const { asn, asOrg, countryName } = await geo(address)
-      const name = [asn === null ? '' : `AS${asn}`, asOrg ?? ''].filter(Boolean).join(' ')
-      return { ...(name !== '' && { name }), ...(countryName !== null && { country: countryName }) }
+      const { asn, as_org: organization, country_name: country } = await geo(address)
+      const name = [asn === null ? '' : `AS${asn}`, organization ?? ''].filter(Boolean).join(' ')
+      return { ...(name !== '' && { name }), ...(country !== null && { country }) }
     },
     onStored: () => markReports(config),
     keepMs: config.reportsKeep,

@@ -73,21 +73,26 @@ const CONFIRMING = {
 const pageParam = choiceParam(['html', 'json'], 'html', { description: 'the page, or nothing' })
 const resultParam = choiceParam(['json', 'html'], 'json', { description: 'the answer, or a page that says so' })
 
-/** One-click unsubscription (RFC 8058): the body is `List-Unsubscribe=One-Click`, and is ignored. */
-export const unsubscribe = defineOperation({
-  name: 'unsubscribe',
+/** What people do from a mail or a page, without a key. */
+const CONFIRMED = {
   method: 'POST',
-  path: '/u/{token}',
-  summary: 'Unsubscribe an address from the mail of a monitor, or from digests',
   scope: 'read',
   open: true,
   ignoresBody: true,
   streams: ['html'],
+  deadlineMs: 10_000,
+  uses: ['monitors'],
+} as const
+
+/** One-click unsubscription (RFC 8058): the body is `List-Unsubscribe=One-Click`, and is ignored. */
+export const unsubscribe = defineOperation({
+  ...CONFIRMED,
+  name: 'unsubscribe',
+  path: '/u/{token}',
+  summary: 'Unsubscribe an address from the mail of a monitor, or from digests',
   params: { token: unsubscribeParam, format: resultParam },
   answer: unsubscribeAnswer,
   example: { input: { token: 'msg_AAAAAAAAAAAAAAAAAAAAAA' }, output: { unsubscribed: true } },
-  deadlineMs: 10_000,
-  uses: ['monitors'],
   run: async (_ctx, { monitors }, { token, format }) => {
     await (await monitors()).unsubscribe(token)
     return format === 'json'
@@ -116,19 +121,13 @@ export const unsubscribePage = defineOperation({
 
 /** An address consents to mail of monitors (double opt-in). */
 export const consent = defineOperation({
+  ...CONFIRMED,
   name: 'consent',
-  method: 'POST',
   path: '/v1/consent/{consent}',
   summary: 'Consent to mail from the monitors of a key',
-  scope: 'read',
-  open: true,
-  ignoresBody: true,
-  streams: ['html'],
   params: { consent: consentIdParam, format: resultParam },
   answer: consentAnswer,
   example: { input: { consent: 'con_AAAAAAAAAAAAAAAAAAAAAA' }, output: { consented: true } },
-  deadlineMs: 10_000,
-  uses: ['monitors'],
   run: async (_ctx, { monitors }, { consent: id, format }) => {
     await (await monitors()).consent(id)
     return format === 'json'
