@@ -84,8 +84,10 @@ export const webhookList = defineOperation({
 
 const common = {
   scope: 'jobs',
+  params: { id: webhookIdParam },
   document: webhookDocument,
   answer: webhookAnswer,
+  example: { input: exampleWebhook, output: example },
   uses: ['webhooks'],
 } as const
 
@@ -95,8 +97,6 @@ export const webhookShow = defineOperation({
   method: 'GET',
   path: '/v1/webhooks/{id}',
   summary: 'Show a webhook',
-  params: { id: webhookIdParam },
-  example: { input: exampleWebhook, output: example },
   run: async (ctx, { webhooks }, { id }) => ok(await (await webhooks()).show(id, ownerOf(ctx))),
 })
 
@@ -107,8 +107,6 @@ const turnOf = <const Action extends 'pause' | 'resume'>(action: Action, summary
     method: 'POST',
     path: `/v1/webhooks/{id}/${action}` as const,
     summary,
-    params: { id: webhookIdParam },
-    example: { input: exampleWebhook, output: example },
     run: async (ctx, { webhooks }, { id }) =>
       ok(await (await webhooks()).turn(id, action === 'pause' ? 'off' : 'on', ownerOf(ctx))),
   })
@@ -122,7 +120,6 @@ export const webhookRotate = defineOperation({
   method: 'POST',
   path: '/v1/webhooks/{id}/rotate',
   summary: 'Replace the secret; the old one is valid for 24 hours',
-  params: { id: webhookIdParam },
   example: { input: exampleWebhook, output: { ...withSecret, old_secret_until: '2026-01-03T03:04:05.000Z' } },
   run: async (ctx, { webhooks }, { id }) => ok(await (await webhooks()).rotate(id, ownerOf(ctx))),
 })
@@ -133,8 +130,6 @@ export const webhookDelete = defineOperation({
   method: 'DELETE',
   path: '/v1/webhooks/{id}',
   summary: 'Delete a webhook with its deliveries',
-  params: { id: webhookIdParam },
-  example: { input: exampleWebhook, output: example },
   run: async (ctx, { webhooks }, { id }) => ok(await (await webhooks()).remove(id, ownerOf(ctx))),
 })
 
