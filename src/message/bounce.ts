@@ -475,6 +475,8 @@ function blocksOf(notice: string): Map<string, string> {
   /** The indentation of the words that go on from the line of an address. */
   let saidAt = 0
   for (const line of notice.split('\n')) {
+    // Zoho puts the header of the message behind its words without a line between.
+    if (/^(?:return-path|received|dkim-signature):/i.test(line)) break
     const cause = CAUSE_LINE.exec(line)
     const indent = line.search(/\S/)
     // What a server says of an address may begin a line of its words.

@@ -306,6 +306,13 @@ describe('the form of a message', () => {
       undefined,
       [],
     ],
+    [
+      'a binary attachment that was pasted',
+      `X-A: b\n${HEAD}Content-Transfer-Encoding: binary\n\nPK${'\xef\xbf\xbd'.repeat(9)}\n`,
+      'pasted',
+      undefined,
+      [/octets that are no characters/],
+    ],
     ['one field', HEAD.split('From')[0]!, 'header_only', HEAD.split('From')[0]!, [/a part of a header/]],
     ['a damaged header stays whole', `From: a@a.example\nstray\n${MAIL.slice(28)}`, 'message', undefined, []],
   ] as const)('%s', (_, text, kind, message, notes) => {

@@ -85,7 +85,7 @@ export function isPlain(octets: Uint8Array): boolean {
   if (lines.filter((line) => FIELD.test(line)).length < 2 || /^[["<{]/.test(head) || SAVED_PAGE.test(head)) return false
   if (head.includes('&lt;') && ESCAPED.test(head)) return false
   if (QUOTED_PRINTABLE.test(head) || head.includes('^M\n') || head.includes('^M$\n')) return false
-  if (isRetyped(head) || REDACTED.test(head) || isQuotation(lines)) return false
+  if (isRetyped(head) || REDACTED.test(head) || isQuotation(lines) || hasLostOctets(text)) return false
   if (end && octets.length <= WINDOW && lacksParts(text, end.index)) return false
   return end ? /\S/.test(text.slice(end.index)) || signsNoBody(head) : octets.length > WINDOW
 }
@@ -120,6 +120,10 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   if (REDACTED.test(headOf(draft.text.slice(0, WINDOW)))) {
     draft.isCopied = true
     draft.notes.push('parts of the header were made unreadable')
+  }
+  if (hasLostOctets(draft.text)) {
+    draft.isCopied = true
+    draft.notes.push('octets that are no characters, as of a binary attachment, were lost when it was copied')
   }
   restoreFolding(draft)
   takeSummary(draft)
@@ -373,6 +377,10 @@ const MIN_FIELDS = 5
 /** Addresses and names that were made unreadable. */
 const REDACTED =
   /^(?:from|to|cc|reply-to|return-path|message-id|delivered-to)[ \t]*:[^\n]{0,998}(?<![\w.-])(?:\[?(?:redacted|removed|hidden|anonymi[sz]ed)\]?|x{3,30}|\*{3,30})(?=[\s>@\])]|$)/im
+
+/** Whether a text has the sign for an octet that was lost (U+FFFD, UTF-8 as latin1) more often than a person writes it. */
+const hasLostOctets = (text: string): boolean => text.split('\xef\xbf\xbd', MIN_LOST + 1).length > MIN_LOST
+const MIN_LOST = 8
 
 /** A line that begins a field, and not the rest of a folded one such as `h=From:To`. */
 const isField = (line: string): boolean => isKnown(line) || /^[A-Za-z][\w-]{0,75}[ \t]*:(?:[ \t]|\r?$)/.test(line)

@@ -74,13 +74,14 @@ function subjectLinks(answer: MessageResult): Html | undefined {
 /** The domain of the sender or the recipient, or the sending host, where the cause is one; what the reply names. */
 function subjectsOfBounce({ recipients: [first], returned }: BounceAnswer['bounce']): readonly string[] {
   const { about, address = null, text = '' } = first ?? {}
-  // The names in such a reply are those of lists.
+  // The names in such a reply are those of lists; other numbers of its form are codes of the server.
   if (about === 'sending_host')
-    return text.match(/(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f]{1,4}:[\da-f:]{3,35})(?![\w.:]\w)/gi) ?? []
+    return text.match(/(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f]{1,4}:[\da-f:]{3,35})(?![\w.:]\w)/i) ?? []
   const isSender = about === 'sender_domain' || about === 'sender_address'
-  const cause = isSender ? returned?.from : about === 'recipient_domain' ? address : undefined
-  const [, domain = ''] = /@([^\s<>@]+)>?\s*$/.exec(cause ?? '') ?? []
-  if (about === 'recipient_domain' && domain !== '') return [domain]
+  // What other replies name are hosts of the receiver, which have nothing to do with the cause.
+  if (!isSender && about !== 'recipient_domain') return []
+  const [, domain = ''] = /@([^\s<>@]+)>?\s*$/.exec((isSender ? returned?.from : address) ?? '') ?? []
+  if (!isSender && domain !== '') return [domain]
   return [domain, ...(text.match(/(?<![\w@/.:%=-])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,24}(?![\w@/.:-]\w)/gi) ?? [])]
 }
 

@@ -92,6 +92,12 @@ Hello
   expect((await sent({ text })).match(/(?<=>Check )[^<]+(?=<\/a>)/g)).toEqual([subject])
 })
 
+it('offers no check of the receiver for a mailbox that does not exist', async () => {
+  const text =
+    '550 5.4.1 Recipient address rejected: Access denied. [DB5EUR01FT012.eop-EUR01.prod.protection.outlook.com]'
+  expect(await sent({ text })).not.toMatch(/>Check [^<]+<\/a>/)
+})
+
 it('tells the step in the first lines, and that a message carries a report', async () => {
   const unsigned = `Received: from mail.a.example (mail.a.example [45.53.1.1]) by mx.b.example (Postfix) with ESMTPS id 1; Fri, 2 Jan 2026 03:00:00 +0000
 From: Joe <joe@a.example>
