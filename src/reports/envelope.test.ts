@@ -53,3 +53,12 @@ it.each<[text: string, trusted: string[], isTrusted: boolean]>([
   const ask = { caller: 'mail', signal: AbortSignal.timeout(5_000) }
   expect(await envelopeOf(raw, ctx, trusted, ask)).toMatchObject({ isTrusted })
 })
+
+it.each<[fields: string, domains: object]>([
+  ['TLS-Report-Domain: A.Example.', { 'tls-report-domain': 'a.example' }],
+  ['Subject: Report Domain: a.example.\r\n Submitter: b.example', { subject: 'a.example' }],
+])('%j names the domain of a TLS report', async (fields, domains) => {
+  const ctx = { resolve: labDns({}).resolve, heavy: heavyHere, now: () => 0 }
+  const ask = { caller: 'mail', signal: AbortSignal.timeout(5_000) }
+  expect(await envelopeOf(Buffer.from(`${fields}\r\n\r\n`), ctx, [], ask)).toMatchObject({ domains })
+})

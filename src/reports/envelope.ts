@@ -4,6 +4,7 @@ import { signersOf, type VerifiedSignature } from '../message/dkim.ts'
 import { lookupKeys } from '../message/keys.ts'
 import { authorOf, type CountedMail, type Field, fieldBody, parseMail } from '../message/parse.ts'
 import { verify } from '../message/verify.ts'
+import { canonicalName } from '../names/domain.ts'
 import type { Ctx } from '../world.ts'
 import type { Envelope, ReportSignature } from './reporters.ts'
 
@@ -36,7 +37,7 @@ function domainsIn(fields: readonly Field[]): Pick<Envelope, 'domains'> {
   const named = Object.entries(DOMAIN).flatMap(([name, pattern]) => {
     const field = fields.find((one) => one.name === name)
     const domain = field && pattern.exec(fieldBody(field).slice(0, 1_000))?.[1]
-    return domain === undefined ? [] : [[name, domain.toLowerCase()] as const]
+    return domain === undefined ? [] : [[name, canonicalName(domain)] as const]
   })
   return named.length === 0 ? {} : { domains: Object.fromEntries(named) }
 }

@@ -4,7 +4,7 @@ import { dayOf } from '../base/time.ts'
 import { placeOf } from '../lane/crossing.ts'
 import type { Heavy, HeavyAsk } from '../lane/heavy.ts'
 import { isForGood, readingError } from '../lane/problems.ts'
-import { type Domain, parseDomain } from '../names/domain.ts'
+import { canonicalName, type Domain, parseDomain } from '../names/domain.ts'
 import type { ReportKind } from '../store/postgres/report-rows.ts'
 import type { NewReport, ReportIntake, Stored } from '../store/postgres/reports.ts'
 import { type Bounds, itemError, nothingSpent, type Spent } from './parse/containers.ts'
@@ -367,9 +367,12 @@ function tlsDomainIn(
       throw importError('unanswered')
     return null
   }
-  const ofName = /^[^!]+!([^!]{1,253})!\d+!\d+/.exec(name)?.[1]?.toLowerCase()
+  const ofName = /^[^!]+!([^!]{1,253})!\d+!\d+/.exec(name)?.[1]
   const signed = Object.entries(domains).filter(([field]) => passed.some(({ signs }) => signs?.includes(field)))
-  const [one, other] = new Set([...(ofName === undefined ? [] : [ofName]), ...signed.map(([, domain]) => domain)])
+  const [one, other] = new Set([
+    ...(ofName === undefined ? [] : [canonicalName(ofName)]),
+    ...signed.map(([, domain]) => domain),
+  ])
   if (one !== undefined && other !== undefined) throw reportError('policy_domains', { one, other })
   return one ?? null
 }
