@@ -63,9 +63,9 @@ export const messageFindings = defineFindings({
     reference: 'RFC 6376 §6.1',
   }),
   'message.dkim_failed_beside': low({
-    title: 'One of several DKIM signatures fails',
-    detail: ({ domain, selector, reason }) =>
-      `The signature of ${domain} (selector ${selector}) fails: ${reason}. An aligned signature passes, so this costs nothing.`,
+    title: 'A DKIM signature fails that is not needed',
+    detail: ({ domain, selector, reason, isForeign }) =>
+      `The signature of ${domain} (selector ${selector}) fails: ${reason}. ${isForeign ? 'It is of another domain than the author, and DMARC passes without it' : 'An aligned signature passes'}, so this costs nothing.`,
     reference: 'RFC 6376 §4.2',
   }),
   'message.dkim_unknown': info({

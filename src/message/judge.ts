@@ -204,12 +204,14 @@ function judgeDkim(facts: Facts, state?: DomainState): Finding[] {
   const isAligned = (one: (typeof dkim)[number]): boolean => dmarc.alignment.dkim[dkim.indexOf(one)] === true
   const aligned = passing.find(isAligned)
   const isList = mail.fields.some(({ name }) => LIST_FIELDS.includes(name)) || LIST_SENDER.test(envelope.mailFrom ?? '')
-  for (const one of dkim) {
+  for (const [i, one] of dkim.entries()) {
     const { domain, selector, result, because } = one
+    const isForeign = dmarc.result === 'pass' && dmarc.alignment.dkim[i] === false
     if (result === 'pass') continue
     const args = { domain: domain || 'an unknown domain', selector: selector || 'unknown', reason: because! }
     if (OPEN.includes(result)) findings.push(found('message.dkim_unknown', args))
-    else if (aligned) findings.push(found('message.dkim_failed_beside', args))
+    else if (aligned || isForeign)
+      findings.push(found('message.dkim_failed_beside', { ...args, isForeign: isForeign && !aligned }))
     else {
       const step = state?.key?.name === keyName(one) ? `${state.key.step} ` : ''
       const repair = `${step}${adviceOn(because!, { isList, key: keyName(one), domain })}`

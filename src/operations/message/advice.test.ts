@@ -136,6 +136,16 @@ const CASES: readonly Case[] = [
     summary: /: DKIM passes for news\.a-shop\.com, but the DMARC record asks .* adkim=s/,
   },
   {
+    name: 'a list that wrote itself into From and does not sign: the broken signature of the author is no fault',
+    text: `List-Id: <talk.esp-house.net>\r\n${by({ domain: 'a-shop.com' })
+      .replace('From: Joe <joe@a-shop.com>', 'From: Joe via talk <talk@esp-house.net>')
+      .replace(/$/, '--\r\nTalk list\r\n')}`,
+    input: ESP,
+    zone: { ...ZONE, '_dmarc.esp-house.net': { TXT: ['v=DMARC1; p=none'] } },
+    verdict: 'passes',
+    repair: ['message.dkim_failed_beside', undefined],
+  },
+  {
     name: 'an author whose domain does not exist',
     text: MAIL.replace('joe@a-shop.com', 'root@web7.gone-shop.com'),
     input: { ip: '45.53.8.8', helo: 'web7.gone-shop.com', mail_from: 'root@web7.gone-shop.com' },
