@@ -42,7 +42,7 @@ export function dmarcDocument(answer: DmarcAnswer, version: string): Document {
 /** What receivers do with mail that fails DMARC (RFC 9989 §4.7). */
 const POLICIES: Readonly<Record<string, string>> = {
   reject: 'Receivers refuse mail that fails DMARC.',
-  quarantine: 'Receivers treat mail that fails DMARC as suspicious (spam folder).',
+  quarantine: 'Receivers treat mail that fails DMARC as suspicious (junk folder).',
   none: 'Receivers treat mail that fails DMARC like any other.',
 }
 

@@ -464,7 +464,7 @@ export function reportsPolicyDocument(answer: ReportsPolicyAnswer, version: stri
 function effectOf({ policy, affected, messages }: ReportsPolicyAnswer): readonly [Mark, badge: string, words: string] {
   if (messages === 0) return ['open', 'No reports', 'Without reports it is not known what a policy would do.']
   if (policy === 'none') return ['none', 'Nothing', 'p=none touches no mail.']
-  const act = policy === 'reject' ? 'refused' : 'sent to the spam folder'
+  const act = policy === 'reject' ? 'refused' : 'sent to the junk folder'
   const lost = affected.filter(({ verdict }) => verdict !== 'forged').reduce((sum, one) => sum + one.messages, 0)
   return lost === 0
     ? ['good', 'Nobody loses mail', `No mail but what looks forged would have been ${act}.`]

@@ -76,9 +76,13 @@ function about(some: readonly Found[], sentence: string): string {
 }
 
 function subjectOf({ finding: { args = {} } }: Found): readonly string[] {
-  const selector = args.parent === undefined && args.selector !== undefined ? `Selector ${args.selector}` : undefined
+  const selector =
+    args.parent === undefined && args.selector !== undefined ? selectorWords(String(args.selector)) : undefined
   const subject = [args.term, args.host, args.exchange, selector, args.name].find(
     (one) => typeof one === 'string' && one !== '',
   )
   return subject === undefined ? [] : [printable(String(subject), MAX_SUBJECT)]
 }
+
+const selectorWords = (selectors: string): string =>
+  selectors.includes(',') ? `Selectors ${selectors.replace(/,\s*/g, ', ')}` : `Selector ${selectors}`

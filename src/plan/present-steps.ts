@@ -25,7 +25,7 @@ export async function presentSteps(
       findings: [...findings],
       records,
       why,
-      before: [...new Set([...asked, ...beforeRecords(subject.domain, records, takesMail)])],
+      before: [...new Set([...asked, ...beforeRecords(subject.domain, records, takesMail, findings)])],
       ...gradeIn(after),
     })
   }

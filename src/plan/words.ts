@@ -192,18 +192,23 @@ export const reportsElsewhere = (domain: string): string =>
 export const KEY_WITHOUT_SENDER =
   'Find out whether mail is still sent with the DKIM key of the domain: its SPF record says that nobody sends.'
 
-/** What must be known or done before records are published; `takesMail`: whether an MX host of today can take mail. */
+/**
+ * What must be known or done before records are published that resolve findings; `takesMail`: whether an MX host of
+ * today can take mail.
+ */
 export function beforeRecords(
   domain: string,
   records: readonly PlanRecord[],
   takesMail: (host: string) => boolean,
+  findings: readonly string[],
 ): readonly string[] {
   return records.flatMap(({ name, type, action, value, was }) => {
     if (action === 'keep') return []
     if (action === 'remove') return goneBefore(name, type, value, takesMail)
     if (type !== 'TXT') return []
     const kind = textKind(name, value)
-    if (kind === 'spf') return spfBefore(domain, value, was)
+    // Below the domain, what leads back into a loop is still in the records above it.
+    if (kind === 'spf') return name !== domain && findings.includes('spf.loop') ? [] : spfBefore(domain, value, was)
     if (kind !== 'dmarc' && kind !== 'tls-rpt') return []
     const known = was.join(' ').toLowerCase()
     return [...value.matchAll(/mailto:([^,;!\s]+)/g)].flatMap(([, address = '']) =>

@@ -126,7 +126,7 @@ export const findings = defineFindings({
   'dmarc.policy_quarantine': info({
     title: 'DMARC policy is "quarantine"',
     detail: () =>
-      'Receivers put forged mail into the spam folder. The strongest policy is reject; it suits domains whose users do not post to mailing lists.',
+      'Receivers put forged mail into the junk folder. The strongest policy is reject; it suits domains whose users do not post to mailing lists.',
     reference: 'RFC 9989 §7.4',
   }),
   'dmarc.testing': low({

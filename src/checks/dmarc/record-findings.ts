@@ -62,7 +62,7 @@ function removedFindings(applied: Applied, basis: Basis): Finding[] {
   // A pct below 100 stays, so that a policy that is raised later starts with that percentage.
   const others = tags.filter((tag) => tag !== 'pct' || share === 100)
   const fix = others.length > 0 ? changedFix(basis) : undefined
-  return [finding('dmarc.removed_tags', { tags: fix ? others : tags }, { evidence: applied.text, fix })]
+  return [finding('dmarc.removed_tags', { tags: fix ? others : tags, isKept: !fix }, { evidence: applied.text, fix })]
 }
 
 export type Mail = Pick<DomainContext, 'role' | 'takes' | 'canPass' | 'silent' | 'noMail' | 'mail' | 'mailError'>

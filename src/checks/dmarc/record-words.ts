@@ -74,10 +74,10 @@ export const recordFindings = defineFindings({
     title: 'Removed DMARC tags',
     detail: ({ tags }) => `${list(tags)}: no longer part of the standard, and without effect at newer receivers.`,
     repair: 'Publish the record without it.',
-    advice: (_, isOffered) =>
-      isOffered
-        ? undefined
-        : 'Keep pct while the policy is raised, and remove it in a step of its own when the reports show that all of your own mail passes.',
+    advice: ({ isKept }) =>
+      isKept
+        ? 'Keep pct while the policy is raised, and remove it in a step of its own when the reports show that all of your own mail passes.'
+        : undefined,
     reference: 'RFC 9989 §9.3',
   }),
   'dmarc.pct_partial': medium({

@@ -23,6 +23,8 @@ export const verdictBlock = (answer: Answer): Block => ({
 
 const ALL_OPEN =
   'The DNS did not answer for this domain, so almost nothing is known about it. The score is not meaningful. "mailsonde doctor" tells whether the resolver works.'
+const BOGUS =
+  'DNSSEC fails for this domain: resolvers that validate, as most receivers have, get no answer, so almost nothing is known about it. The score is not meaningful.'
 const GONE = 'The domain does not exist, so no mail can reach it.'
 const REVERSE = 'A reverse zone names addresses: it is no mail domain, and nothing about mail is judged.'
 const OPEN_ONLY = 'Good as far as it could be determined.'
@@ -46,7 +48,10 @@ function wordsOf(answer: Answer): string {
   const { grade } = gradeIn(answer)
   if (isGone(answer)) return GONE
   if (isReverse(answer)) return REVERSE
-  if (grade === undefined) return isAllOpen(answer) ? ALL_OPEN : MOSTLY_OPEN
+  if (grade === undefined) {
+    const isBogus = answer.findings.some(({ id }) => id === 'dnssec.bogus')
+    return !isAllOpen(answer) ? MOSTLY_OPEN : isBogus ? BOGUS : ALL_OPEN
+  }
   if (isUndeliverable(answer)) return UNDELIVERABLE
   if (isOpenOnly(answer)) return OPEN_ONLY
   return isBroken(answer) && /^[AB]/.test(grade) ? BUT_BROKEN : (wordsFor(GRADE_WORDS, grade) ?? '')

@@ -9,8 +9,8 @@ const nobody: Answer['spf'] = {
   valid: true,
   passing: { ipv4: 0, ipv6_prefixes: 0, by: [], complete: true },
 }
-const marksOf = (dkim: Partial<Answer['dkim']>): readonly string[] =>
-  whoSendsBlocks({ ...manyLookups, spf: nobody, dkim: { ...manyLookups.dkim, keys: [], ...dkim } }).flatMap((block) =>
+const marksOf = (dkim: Partial<Answer['dkim']>, spf = nobody): readonly string[] =>
+  whoSendsBlocks({ ...manyLookups, spf, dkim: { ...manyLookups.dkim, keys: [], ...dkim } }).flatMap((block) =>
     block.kind === 'alignment' ? block.alignment.paths.map(({ state }) => `${state.mark} ${state.text}`) : [],
   )
 
@@ -23,6 +23,12 @@ it.each([
   ],
 ] as const)('nobody passes at a domain that %s', (_, dkim, marks) => {
   expect(marksOf(dkim)).toEqual(marks)
+})
+
+it('says of a name without mail that it has no SPF record', () => {
+  expect(marksOf({ status: 'not_applicable' }, { ...nobody, valid: false })[0]).toBe(
+    'none no sender passes, as there is no SPF record',
+  )
 })
 
 it('names the services of includes, and of the aliases of keys', () => {

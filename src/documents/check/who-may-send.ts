@@ -91,8 +91,12 @@ function alignmentBlock(answer: Answer): Block {
   if (!dmarc.valid && dmarc.status === 'unknown')
     return quiet('Whether DMARC protects the domain could not be determined.')
   const paths = [
-    { name: 'SPF', domain, state: spfState(isAll, isSpf, isSilent) },
-    { name: 'DKIM', domain: `d=${domain}`, state: dkimState(dkim, isSilent) },
+    {
+      name: 'SPF',
+      domain,
+      state: spfState(isAll, isSpf, isSilent && (spf.valid ? 'as the domain declares' : 'as there is no SPF record')),
+    },
+    { name: 'DKIM', domain: `d=${domain}`, state: dkimState(answer, isSilent) },
   ]
   const result: Marked = !dmarc.valid
     ? { mark: 'bad', text: 'No DMARC: receivers do not compare them' }
@@ -104,17 +108,19 @@ function alignmentBlock(answer: Answer): Block {
   return { kind: 'alignment', alignment: { label: 'How DMARC aligns', from: domain, paths, result } }
 }
 
-function spfState(isAll: boolean, isSpf: boolean, isSilent: boolean): Marked {
+function spfState(isAll: boolean, isSpf: boolean, whySilent: string | false): Marked {
   if (isAll) return { mark: 'bad', text: 'passes and aligns for everybody, forged mail too' }
   if (isSpf) return { mark: 'good', text: 'aligned when the envelope sender is this domain' }
-  if (isSilent) return { mark: 'none', text: 'no sender passes, as the domain declares' }
+  if (whySilent) return { mark: 'none', text: `no sender passes, ${whySilent}` }
   return { mark: 'bad', text: 'no sender can pass' }
 }
 
-function dkimState({ keys, discovery }: Answer['dkim'], isSilent: boolean): Marked {
+function dkimState({ dkim: { keys, discovery }, findings }: Answer, isSilent: boolean): Marked {
   const key = keys.find(({ usable }) => usable)
   if (key) return { mark: 'good', text: `aligned when signed with a key found (${key.selector})` }
   if (isSilent) return { mark: 'none', text: 'not needed' }
+  if (findings.some(({ id }) => id === 'dkim.parent_key'))
+    return { mark: 'open', text: 'no key of its own found; mail signed with a key of the organization aligns' }
   return discovery === 'proven_absent' || discovery === 'found'
     ? { mark: 'bad', text: 'no usable key' }
     : { mark: 'open', text: 'no key found; one may exist under another selector' }
