@@ -365,21 +365,36 @@ export const isDrawn = (text: string): boolean =>
   )
 
 /**
- * Whether the first lines of a text are a table: the first one and those with an address have as many cells between one
- * of the delimiters, with at most one address in a line.
+ * Whether a text is a table: it has `sep=` on its first line, names of columns over addresses, or as many cells in each
+ * record that has an address, which is always in the same one.
  */
 function isTable(start: string): boolean {
-  const lines = wholeLines(start)
-  // A link of Markdown repeats its address.
-  const most = Math.max(
-    0,
-    ...lines.map((line) => line.replace(/\]\(mailto:[^()]{0,300}\)/gi, '').split('@').length - 1),
-  )
-  if (lines.length < 2 || most !== 1 || CHAT_LINE.test(lines[0]!)) return false
-  const rows = lines.filter((line, i) => i === 0 || line.includes('@'))
-  return DELIMITERS.some(
-    (one) => lines[0]!.includes(one) && new Set(rows.map((line) => line.split(one).length)).size === 1,
-  )
+  const declared = DECLARATION.exec(start)
+  if (declared) return true
+  if (CHAT_LINE.test(start.trimStart().slice(0, 100))) return false
+  const records = firstRecords(start, delimiterOf(start)).filter((cells) => !isRule(cells))
+  const inputs = records.map((cells) => cells.flatMap((cell, i) => (looksLike('verify', cell) ? [i] : [])))
+  const isHeader = (cells: readonly string[], at: number): boolean => {
+    if (inputs[at]!.length > 0 || cells.filter((cell) => trimmed(cell) !== '').length < 2) return false
+    const index = nameIndex('verify', cells)
+    return index >= 0 && inputs.slice(at + 1).some((found) => found.includes(index))
+  }
+  if (records.slice(0, 20).some(isHeader)) return true
+  const rows = records.filter((cells, i) => cells.length > 1 && (i === 0 || inputs[i]!.length > 0))
+  const places = new Set(inputs.filter(({ length }) => length > 0).map(String))
+  const isEven = rows.length > 1 && new Set(rows.map(({ length }) => length)).size === 1
+  return isEven && places.size === 1 && !String([...places]).includes(',')
+}
+
+/** The first whole records of the beginning of a text. */
+function firstRecords(start: string, delimiter: string): readonly (readonly string[])[] {
+  const reader = new CsvReader(delimiter, 1)
+  try {
+    const records = reader.take(start)
+    return (start.length < DELIMITER_SAMPLE ? [...records, ...reader.end()] : records).map(({ cells }) => cells)
+  } catch {
+    return [] // too many columns, or a quote that never ends
+  }
 }
 
 /** The first 20 lines that are neither blank nor drawn. The last one of the sample may go on, and is left out. */

@@ -367,6 +367,11 @@ describe('CSV', () => {
       ['1 a@a.example', '2 b@a.example'],
     ],
     ['E-mail addresses\na@a.example Ann Doe', { contentType: 'text/plain' }, ['2 a@a.example']],
+    [
+      'Ann <a@a.example>, Bob <b@a.example>\nCy <c@a.example>, Di <d@a.example>',
+      { contentType: 'text/plain' },
+      ['1.1 a@a.example', '1.2 b@a.example', '2.1 c@a.example', '2.2 d@a.example'],
+    ],
     ['a@a.example|b@a.example', { contentType: 'text/plain' }, ['1.1 a@a.example', '1.2 b@a.example']],
     ["mail\n'a@a.example", {}, ['2 a@a.example']],
     [
@@ -720,6 +725,21 @@ it.each<[string, string, string[]]>([
     ['1 a@a.example', '2 b@a.example'],
   ],
   ['links of a wiki', '|Ann|[a@a.example|mailto:a@a.example]|', ['1 a@a.example']],
+  [
+    'sep= and lines within cells',
+    'sep=;\n"Ann\nOde";a@a.example\n"Bob";b@a.example',
+    ['2 a@a.example', '4 b@a.example'],
+  ],
+  [
+    'a table below a title, with several addresses in a cell',
+    'List of May\nName;Mail;City\nAnn;a@a.example, b@a.example;Hull\n"Bob ""B"" Ray";c@a.example;Bath',
+    ['3.1 a@a.example', '3.2 b@a.example', '4 c@a.example'],
+  ],
+  [
+    'a table without names of columns, and delimiters in quotes',
+    '"Ode, Ann",a@a.example,"1,5"\n"Ray, Bob",b@a.example,2',
+    ['1 a@a.example', '2 b@a.example'],
+  ],
 ])('reads %s, as CSV and as text', async (_, list, rows) => {
   for (const contentType of ['text/csv', 'text/plain'])
     expect([contentType, ...short(await read(list, { contentType }))]).toEqual([contentType, ...rows])
