@@ -854,6 +854,21 @@ it.each<[what: string, given: Buffer | string, wanted: Wanted, isReturned?: bool
     { address: JOE, about: ['sending_host'], permanent: true, code: 554, remote: 'mx.receiver.example' },
   ],
   [
+    'a paragraph of Postfix, whose MX record leads to itself',
+    `<${JOE}>: mail for receiver.example loops back to myself`,
+    { address: JOE, about: ['recipient_domain'], permanent: true, says: 'circle' },
+  ],
+  [
+    'the diagnosis of Exchange',
+    `Generating server: a.prod.outlook.example\n${JOE}\nRemote server returned '550 5.7.708 Access denied, traffic not accepted from this IP'`,
+    { address: JOE, about: ['sending_host'], permanent: true, code: 550, status: '5.7.708' },
+  ],
+  [
+    'the queue of Postfix',
+    `-Queue ID-  --Size-- ----Arrival Time---- -Sender/Recipient-------\n4WxAA1       2048 Fri Nov 20 10:00:01  ann@foundry.example\n(host mx.receiver.example[192.0.2.9] said: 450 4.2.0 Greylisted (in reply to RCPT TO command))\n                                         ${JOE}\n\n-- 2 Kbytes in 1 Request.`,
+    { address: JOE, action: 'delayed', about: ['policy'], permanent: false, code: 450 },
+  ],
+  [
     'a line of the log of Postfix',
     `Nov 20 10:00:05 mx postfix/smtp[4711]: 4WxAA1: to=<${JOE}>, relay=mx.receiver.example[192.0.2.9]:25, dsn=5.1.1, status=bounced (host mx.receiver.example[192.0.2.9] said: 550 5.1.1 User unknown (in reply to RCPT TO command))`,
     { address: JOE, about: ['mailbox'], permanent: true, code: 550 },

@@ -198,7 +198,8 @@ export function readPasted(given: string): Bounce | undefined {
   return { recipients: [recipientOf(reply, { action, ...(address !== undefined && { address }) }, {})] }
 }
 /** How a mail server begins what another one said. */
-const PASSED_ON = /\b(?:said:|refused to talk to me:|smtp error from remote (?:mail )?server)/i
+const PASSED_ON =
+  /\b(?:said:|refused to talk to me:|smtp error from remote (?:mail )?server|remote server returned)|^\s*<[^\s<>]{1,64}@[^\s<>]{1,255}>: \S/i
 /** The recipient in the log of Postfix, Sendmail and Exim, and in a dialogue. */
 const LOGGED =
   /\b(?:to=|rcpt to:[ \t]{0,4})<([^\s<>]{1,64}@[^\s<>]{1,255})>|[ \t](?:\*\*|==)[ \t]([^\s<>]{1,64}@[^\s<>:]{1,255})/i
@@ -379,7 +380,7 @@ const COPY =
 const DAEMON =
   /mailer-?daemon|mdaemon|post_?master|mail deliver|delivery (?:sub)?system|microsoft ?(?:exchange|outlook)|(?:mail|system) administrator/i
 const FAILED =
-  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not (?:yet )?been delivered|(?:was ?n[o']t able|unable) to deliver|(?:attempting|trying) to deliver|was ?n[o']t delivered|message is delayed|did not reach (?:some|all|any|the following)|had delivery problems|deliver\w{1,4} (?:was )?aborted|(?:can|could) not (?:send|be delivered)|cannot send|mail fail(?:ed|ure)|invalid user address|delivery incomplete|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|fehler bei der (?:nachrichten)?zustellung|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not (?:yet )?been delivered|(?:was ?n[o']t able|unable) to deliver|(?:attempting|trying) to deliver|was ?n[o']t delivered|message is delayed|did not reach (?:some|all|any|the following)|had delivery problems|deliver\w{1,4} (?:was )?aborted|(?:can|could) not (?:send|be delivered)|cannot send|mail fail(?:ed|ure)|invalid user address|delivery incomplete|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|fehler bei der (?:nachrichten)?zustellung|recapito non riuscito|error de entrega|bezorging is mislukt|leveransen misslyckades|levering(?:en)? mislykke|dostarczanie nie powiod|配信に失敗|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
 
 const isFromDaemon = ({ fields }: Mail): boolean =>
   DAEMON.test(written(fields, 'from')) ||
@@ -398,7 +399,7 @@ const saysFailed = (words: string): boolean => FAILED.test(words.replace(/\s+/g,
 const STATUS = /(?:(?:^|[:(#'"])[ \t]*#?|\b[45]\d\d[ -]#?)[45]\.[1-7]\.\d{1,3}(?=[\s:;,)]|$)/m
 
 const DELAYED =
-  /\b(?:delayed|delay reason|warning|status notification \(delay|not yet been delivered|still being retried|will (?:be retried|retry|keep trying)|delivery incomplete|transient)\b/i
+  /\b(?:delayed|delay reason|warning|status notification \(delay|not yet been delivered|still being retried|will (?:be retried|retry|keep trying)|delivery incomplete|transient|queue id)\b/i
 
 function fromWords(
   fields: readonly Field[],
@@ -474,6 +475,8 @@ function blocksOf(notice: string): Map<string, string> {
   let current: string[] | undefined
   /** The indentation of the words that go on from the line of an address. */
   let saidAt = 0
+  /** What stands in brackets in front of an address, as the queue of Postfix shows it. */
+  let before = ''
   for (const line of notice.split('\n')) {
     // Zoho puts the header of the message behind its words without a line between.
     if (/^(?:return-path|received|dkim-signature):/i.test(line)) break
@@ -481,6 +484,8 @@ function blocksOf(notice: string): Map<string, string> {
     const indent = line.search(/\S/)
     // What a server says of an address may begin a line of its words.
     const isSaid = current !== undefined && indent > saidAt && current[0] !== ''
+    const told = /^[ \t]*\((.{1,1000})\)[ \t]*$/.exec(line)?.[1]
+    if (told !== undefined) before = told
     const at = cause
       ? [line, cause[2]!, cause[1]!]
       : isSaid
@@ -491,7 +496,8 @@ function blocksOf(notice: string): Map<string, string> {
       saidAt = indent
       blocks.set(at[1]!, current)
     }
-    if (at || line.trim() !== '') current?.push(at ? (at[2] ?? '') : line)
+    if (at || line.trim() !== '') current?.push(at ? at[2] || before : line)
+    if (told === undefined) before = ''
   }
   return new Map([...blocks].map(([address, lines]) => [address, lines.join('\n').trim()]))
 }

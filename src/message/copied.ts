@@ -20,6 +20,8 @@ export function decoded(octets: Buffer): Draft {
     return { text: Buffer.from(text).toString('latin1'), notes: ['it was saved as UTF-16, and is read as UTF-8'] }
   }
   const text = octets.toString('latin1')
+  if (/^\x1b\[[\d;]{1,20}m/m.test(text.slice(0, WINDOW)))
+    return { text: text.replace(/\x1b\[[\d;]{0,20}[mK]/g, ''), notes: ['the colours of a terminal were taken away'] }
   if (text.startsWith('\xef\xbb\xbf')) return { text: text.slice(3), notes: ['the byte order mark was taken away'] }
   if (text.includes('\r') && !text.includes('\n'))
     return { text: text.replaceAll('\r', '\r\n'), notes: ['its lines ended in CR alone'] }

@@ -313,6 +313,21 @@ describe('the form of a message', () => {
       undefined,
       [/octets that are no characters/],
     ],
+    [
+      'a spool file of Exim',
+      `1tD-1-H\nexim 104 110\n<a@a.example>\n1795 0\n1\nb@b.example\n\n${FIELDS.map(([name, value]) => `027F ${name}: ${value}\n`).join('')}`,
+      'header_only',
+      FIELDS.map(([name, value]) => `${name}: ${value}\n`).join(''),
+      [/queue file/, /header alone/],
+    ],
+    ['an answer of a POP3 server', `+OK 300 octets\n${MAIL}.\n`, 'pasted', MAIL, [/the dialogue/]],
+    [
+      'the colours of a terminal',
+      HEAD.replace(/^[\w-]+:/gm, '\x1b[36m$&\x1b[0m'),
+      'header_only',
+      HEAD,
+      [/colours of a terminal/, /header alone/],
+    ],
     ['one field', HEAD.split('From')[0]!, 'header_only', HEAD.split('From')[0]!, [/a part of a header/]],
     ['a damaged header stays whole', `From: a@a.example\nstray\n${MAIL.slice(28)}`, 'message', undefined, []],
   ] as const)('%s', (_, text, kind, message, notes) => {
@@ -350,6 +365,11 @@ describe('the form of a message', () => {
     ['v=spf1 include:spf.a.example -all', 'record'],
     ['_dmarc.a.example. 3600 IN TXT "v=DMARC1; p=none"', 'record'],
     ['<a@a.example>\n', 'address'],
+    ['192.0.2.1', 'address'],
+    ['https://mail.example/#inbox/F1', 'link'],
+    ['-----BEGIN PGP MESSAGE-----\n\nhQEM', 'pgp'],
+    ['-----BEGIN RSA PRIVATE KEY-----\nMIIE', 'key'],
+    ['Hello\n1 message\n\nA <a@a.example>\tMon, Nov 23, 2026 at 09:00\nTo: b\n\nHello', 'no_header'],
     ['https://www.a.example/', 'domain'],
     ['a.example', 'domain'],
   ])('%j is no message', (text, is) => expect(readForm(Buffer.from(text, 'latin1'))).toEqual({ is }))

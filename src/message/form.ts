@@ -1,5 +1,6 @@
 import { counted } from '../base/text.ts'
 import type { HeavyKind } from '../lane/heavy.ts'
+import { parseIp } from '../names/ip.ts'
 import { readBounce } from './bounce.ts'
 import {
   type Draft,
@@ -44,6 +45,8 @@ type NotMail =
   | 'domain'
   | 'empty'
   | 'gzip'
+  | 'key'
+  | 'link'
   | 'html'
   | 'no_header'
   | 'office' // Word's .doc and .docx, and their relatives
@@ -51,6 +54,7 @@ type NotMail =
   | 'outlook_damaged'
   | 'outlook_store' // .pst, .ost
   | 'pdf'
+  | 'pgp'
   | 'picture'
   | 'quoted' // what a program writes above a message that it quotes
   | 'record' // of SPF, DKIM, DMARC and their kind
@@ -128,7 +132,10 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   restoreFolding(draft)
   takeSummary(draft)
   if (!hasHeader(draft.text)) return { is: textKind(draft.text.slice(0, WINDOW)) }
-  const head = headAt(draft.text.slice(0, WINDOW).split('\n'), 0)
+  const lines = draft.text.slice(0, WINDOW).split('\n')
+  const head = headAt(lines, 0)
+  // A page that shows a message has some of its fields, too.
+  if (!head.some(isKnown) && !lines.some((line) => TRACE.test(line))) return { is: 'no_header' }
   if (isQuotation(head)) return { is: 'quoted' }
   if (mayCarry(draft.text.slice(0, WINDOW))) takeAttached(draft)
   const headerOnly = isHeaderOnly(draft.text) && { intact: draft.notes.length === 0 && hasAuthor(head, 0) }
@@ -192,9 +199,13 @@ function textKind(text: string): NotMail {
   if (/^begin:vcalendar\b/i.test(bare)) return 'calendar'
   if (/^begin:vcard\b/i.test(bare)) return 'contact'
   if (/^-----BEGIN (?:PKCS7|CMS)-----/.test(bare)) return 'smime'
+  if (/^-----BEGIN PGP /.test(bare)) return 'pgp'
+  if (/^-----BEGIN (?:[A-Z]{1,12} ){0,3}(?:KEY|CERTIFICATE)-----/.test(bare)) return 'key'
   if (/^\{[\s\S]{0,2000}"(?:organization-name|report-id|policies)"/.test(bare)) return 'tls_report'
   if (/(?:^|["\s])v=(?:spf1|dmarc1|dkim1|stsv1|tlsrptv1|bimi1)\b/i.test(bare.slice(0, MAX_REMARK))) return 'record'
   if (/^(?:mailto:)?<?[^\s@<>]{1,64}@[^\s@<>]{1,255}\.[^\s@<>.]{2,63}>?$/i.test(bare)) return 'address'
+  if (parseIp(bare).ok) return 'address'
+  if (/^https?:\/\/[^\s/]{1,255}\/\S{1,2000}$/i.test(bare)) return 'link'
   if (/^(?:https?:\/\/)?(?:[\w-]{1,63}\.){1,10}[a-z][a-z\d-]{1,62}\.?\/?$/i.test(bare)) return 'domain'
   return 'no_header'
 }
@@ -248,9 +259,21 @@ function takeTranscript(draft: Draft): void {
   // swaks marks what it sends.
   if (/^ [-~]> DATA\r?$/m.test(draft.text.slice(0, WINDOW)))
     draft.text = draft.text.replace(/^ [-~]> ?/gm, '').replace(/^<[-~*]{1,2} {1,2}/gm, '')
-  const start = /^(?:\*{3} MESSAGE CONTENTS [^\n]{1,200} \*{3}|DATA|354[ -][^\n]{0,500})\r?\n(?![0-9])/m.exec(
-    draft.text.slice(0, WINDOW),
-  )
+  // Exim's spool file has the length of each field, and a mark, in front of it.
+  if (
+    /^\d{3}[ A-Z*] [!-9;-~]{1,76}:[^\n]*\n(?:[ \t][^\n]*\n)*\d{3}[ A-Z*] [!-9;-~]{1,76}:/m.test(
+      draft.text.slice(0, WINDOW),
+    )
+  ) {
+    const at = draft.text.search(/^\d{3}[ A-Z*] [!-9;-~]{1,76}:/m)
+    draft.text = draft.text.slice(at).replace(/^\d{3}[ A-Z*] (?=[!-9;-~]{1,76}:)/gm, '')
+    draft.notes.push('what stood around the header in the queue file was taken away')
+    return
+  }
+  const start =
+    /^(?:\*{3} MESSAGE CONTENTS [^\n]{1,200} \*{3}|DATA|354[ -][^\n]{0,500}|\+OK[^\n]{0,200})\r?\n(?![0-9])/m.exec(
+      draft.text.slice(0, WINDOW),
+    )
   const isQueue = start?.[0].startsWith('*') === true
   if (!start || (!isQueue && hasHeader(draft.text.slice(0, start.index)))) return
   const from = start.index + start[0].length

@@ -75,6 +75,10 @@ export const formProblem = problemsOf('form', {
   domain: () =>
     `this is a domain, not a message: it is checked by itself (the box on the first page, or mailsonde check)`,
   empty: () => `the text is empty; ${SAVE}`,
+  key: () =>
+    'this is a key or a certificate (PEM), not a message; a private key is shown to nobody, so replace it if it was published',
+  link: () => `this is a link to a page, which is not opened: ${SAVE}`,
+  pgp: () => `this is the encrypted or signed content of a message (PGP), not the message around it; ${SAVE}`,
   record: () =>
     `this is a DNS record, such as SPF, DKIM or DMARC, not a message: it is tried out on its domain (the box on the first page)`,
   saved_page: () => `the file is a web page that a browser saved (MHTML), not a message; ${SAVE}`,

@@ -137,7 +137,7 @@ const OWN_WORDS: OwnWords = [
     ],
   ],
   [
-    /\b(?:mail|forwarding|routing) loop\b|\btoo many hops|\bhop count\b|\bforwarded more than\b|^\s*[45]\.4\.6\b/i,
+    /\b(?:mail|forwarding|routing) loop\b|\bloops? back to\b|\btoo many hops|\bhop count\b|\bforwarded more than\b|^\s*[45]\.4\.6\b/i,
     [
       'recipient_domain',
       'The message went round in a circle between servers until it was stopped: a forwarding or an MX record of the recipient’s domain leads back to itself.',

@@ -70,6 +70,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
 
   any(
+    'policy',
+    /\b(?:url|uri|link|hyperlink)s? (?:in|of) (?:this |the |your )?(?:e-?mail|mail|message|body)\b.{0,80}\b(?:listed|block|black|dbl)|\b(?:link|url|uri|domain in (?:the )?(?:message )?body)s?\b.{0,40}\blisted (?:in|by|on|at)\b|\binfected\b/,
+    'KumoMTA, rspamd, amavis',
+    '550 5.7.1 URL in this email is listed on dbl.spamhaus.org',
+    'message_content',
+  ),
+  any(
     'source_blocked',
     /\bmessages from \[?(?:US-)?IP\]? (?:weren't|were not|was not|could not be) (?:sent|accepted|delivered)|\bDNSBL\b|spamhaus|spamcop|\bsorbs\b|uceprotect|invaluement|abusix|mailspike|senderscore|senderbase|spamrats|\bpsbl\b|\bs5h\b|blocked ?using|cloudmark|proofpoint dynamic|\bipbl\d|\baup#|tosa\b/,
     'Postfix with a list',
