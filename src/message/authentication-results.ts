@@ -34,7 +34,8 @@ const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
 export function parseAuthenticationResults(value: string): Claims {
   const items = splitList(withoutComments(value.slice(0, MAX_LENGTH)))
   const first = items[0]?.trim() ?? ''
-  const hasHost = !first.includes('=')
+  // Yahoo Japan writes `from=` behind its name.
+  const hasHost = !/^[^\s=]*\s*=/.test(first)
   const host = hasHost ? unquoted(first.split(/\s+/)[0] ?? '') : ''
   const claims = items.slice(hasHost ? 1 : 0).flatMap((item) => claimOf(item) ?? [])
   return { host: canonicalName(host).slice(0, 255), claims: claims.slice(0, MAX_CLAIMS) }

@@ -90,6 +90,16 @@ Received: from 45.53.1.1 (EHLO mail.a.example)
     trusted: ['atlas-production.v2-mail-prod1-gq1.omega.yahoo.com'],
   },
   {
+    name: 'Yahoo Japan, which writes from= behind its name',
+    header: `Return-Path: <joe@a.example>
+Authentication-Results: mta501.mail.djm.ynwp.yahoo.co.jp from=a.example; domainkeys=neutral (no sig); dkim=pass (ok); header.i=@a.example
+Received: from 45.53.1.1 (EHLO mail.a.example) (45.53.1.1)
+ by mta501.mail.djm.ynwp.yahoo.co.jp with SMTP; Mon, 23 Nov 2026 18:00:03 +0900`,
+    ...OK,
+    mailFrom: 'joe@a.example',
+    trusted: ['mta501.mail.djm.ynwp.yahoo.co.jp'],
+  },
+  {
     name: 'iCloud',
     header: `Return-path: <joe@a.example>
 Received: from p1-mailgateway-smtp-1 ([10.1.1.6]) by ms1.mac.com (Oracle Communications Messaging Server)

@@ -2,6 +2,7 @@ import { type Problem, shown } from '../base/problem.ts'
 import type { Finding } from '../checks/check.ts'
 import { type MakeFinding, makeFinding, severityOf } from '../checks/finding.ts'
 import type { CheckHostAnswer } from '../checks/spf/index.ts'
+import { isPublic } from '../names/ip-range.ts'
 import { dkimStepsOf } from '../providers/index.ts'
 import { providerOfSignature } from '../providers/sending.ts'
 import { adviceOn } from './advice.ts'
@@ -14,6 +15,7 @@ import { type DomainState, forgeryOf, type SendingHost, sendingHost } from './ho
 import { keyName } from './keys.ts'
 import type { MimeFault } from './mime.ts'
 import { decodedField, type Field, fieldBody, MAX_FIELDS, mailboxesOf } from './parse.ts'
+import { operatorOf } from './receivers.ts'
 
 const found: MakeFinding<typeof messageFindings> = makeFinding
 
@@ -178,8 +180,14 @@ const LIST_SENDER = /^[^@]{1,64}-(?:bounces?|return|owner|admin)(?:[+=-][^@]{0,3
 /** Results that say nothing about a signature. */
 const OPEN: readonly string[] = ['temperror', 'neutral', 'unknown']
 
+/** A step between two hosts of one operator, or between addresses that nobody outside reaches. */
+function isWithin({ address, by, from }: Facts['hops'][number]): boolean {
+  const operator = operatorOf(by)
+  return address === undefined ? false : !isPublic(address) || (operator !== undefined && operatorOf(from) === operator)
+}
+
 const AS_RECEIVED =
-  'No server has written a line into it, so it may be a draft or the copy of its sender, and is signed later: analyse it as somebody received it.'
+  'No line in it is of a connection with the outside, so it may be a draft, the copy of its sender, or mail within one organization, and is signed later or never: analyse it as somebody outside received it.'
 
 /** Whether only a part of the header is here, such as one field: what it lacks is not missing in the message. */
 const isPart = ({ headerOnly, mail }: Facts): boolean => headerOnly && !mail.fields.some(({ name }) => name === 'from')
@@ -189,8 +197,9 @@ function judgeDkim(facts: Facts, state?: DomainState): Finding[] {
   const signatures = mail.fields.filter(({ name }) => name === 'dkim-signature').length
   const drafts = mail.fields.some(({ name }) => name === 'dkim2-signature') ? [found('message.dkim2')] : []
   if (signatures === 0) {
-    // No server has seen it, so none has signed it: a draft, or the sender's own copy.
-    const isOwnCopy = facts.hops.length === 0 && facts.results.length === 0 && envelope.knownFrom === 'none'
+    // It has not left the systems of its sender, so none has signed it: a draft, or the sender's own copy.
+    const isOwnCopy =
+      facts.results.length === 0 && envelope.knownFrom === 'none' && facts.hops.every((hop) => isWithin(hop))
     const unsigned = isOwnCopy && ({ severity: 'info', repair: AS_RECEIVED } as const)
     const isStrange = dmarc.result === 'fail' && facts.spf?.result === 'pass' && dmarc.alignment.spf === false
     const values = isStrange ? { stranger: facts.spf?.domain ?? '', author: author.domain ?? '' } : {}

@@ -146,6 +146,13 @@ const CASES: readonly Case[] = [
     repair: ['message.dkim_failed_beside', undefined],
   },
   {
+    name: 'mail that never left the operator of its sender: nobody has to sign it',
+    text: `Received: from DB7PR1.eurprd05.prod.outlook.com (2603:10a6:1::1) by AM8PR2.eurprd05.prod.outlook.com with HTTPS; Tue, 24 Nov 2026 09:00:00 +0000\r\nReceived: from AM8PR2.eurprd05.prod.outlook.com ([fe80::1]) by AM8PR2.eurprd05.prod.outlook.com ([fe80::1%5]) with mapi id 15.20.9; Tue, 24 Nov 2026 09:00:00 +0000\r\n${crlf(MAIL)}`,
+    input: {},
+    verdict: 'unknown',
+    repair: ['message.not_signed', /^No line in it is of a connection with the outside/],
+  },
+  {
     name: 'an author whose domain does not exist',
     text: MAIL.replace('joe@a-shop.com', 'root@web7.gone-shop.com'),
     input: { ip: '45.53.8.8', helo: 'web7.gone-shop.com', mail_from: 'root@web7.gone-shop.com' },
