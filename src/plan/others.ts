@@ -256,12 +256,17 @@ export const mailboxKey: OthersWork = (now, domain) => keyFor(now, domain, new S
 
 function keyFor(now: Snapshot, domain: string, ids: ReadonlySet<string>): readonly Work[] {
   const { dkim: facts } = now.facts
-  const found = foundIn(now, 'dkim').find(({ finding: { id } }) => ids.has(id))
+  const all = foundIn(now, 'dkim').filter(({ finding: { id } }) => ids.has(id))
+  const isOfMailbox = ({ finding: { args } }: Found): boolean =>
+    args?.provider !== undefined && args.provider === now.context.mailboxes?.provider.name
+  const found = all.find(isOfMailbox) ?? all[0]
   // At a domain that sends nothing no key is missing.
   if (!found || facts instanceof Error || !applies('dkim', now.context)) return []
-  const { keys: published, dangling } = facts
   const isOff = found.finding.id === 'dkim.dangling'
-  if (isOff && (found.finding.args?.provider === undefined || hasUsableKey({ ...facts, keys: published }))) return []
+  // With another key that can be used, only the mail of the mailboxes is missing one.
+  if (isOff && (found.finding.args?.provider === undefined || (hasUsableKey(facts) && !isOfMailbox(found)))) return []
+  const selectors = [found.finding.args?.selector].flat()
+  const dangling = facts.dangling.filter(({ selector: one }) => selectors.includes(one))
   const isOfMailboxes = found.finding.id === 'dkim.mailbox_key_missing'
   const providers = isOfMailboxes ? [now.context.mailboxes!.provider] : facts.providers
   const selector = providers.find(({ selectors }) => selectors.length > 0)?.selectors[0] ?? 'default'

@@ -105,8 +105,8 @@ export const findings = defineFindings({
         : takeover({ host: host!, free }),
     repair: 'Give the host an address or remove its MX record.',
     advice: ({ free }, isOffered) =>
-      isOffered && free !== undefined
-        ? 'Publish the records shown, without that host; or register its name.'
+      isOffered
+        ? `Publish the records shown, without that host; or ${free === undefined ? 'give it an address' : 'register its name'}.`
         : undefined,
     reference: 'RFC 5321 §5.1',
   }),

@@ -1,4 +1,5 @@
 import type { MailHost } from '../../mailhosts/mailhosts.ts'
+import { isWithin } from '../../names/domain.ts'
 import type { Ip } from '../../names/ip.ts'
 import { rangeOf } from '../../names/ip-range.ts'
 import { registrableDomain } from '../../names/suffix.ts'
@@ -283,7 +284,9 @@ function withoutAddress(
   const free = facts.unregistered.find((name) => exchange === name || exchange.endsWith(`.${name}`))
   // One cause is one finding: a host that senders meet today is told as one without an address, with the same severity
   // and the same words about who may get the mail.
-  const rest = free !== undefined && none === undefined ? withoutHosts(facts, [exchange]) : {}
+  // Whether a host of its own is to get an address, or to go, only the owner knows.
+  const isLeft = free !== undefined || (!isMet && !isWithin(exchange, facts.domain))
+  const rest = isLeft && none === undefined ? withoutHosts(facts, [exchange]) : {}
   if (free !== undefined && !isMet) return [{ id: 'mx.takeover', args: { host: exchange, free }, evidence, ...rest }]
   const exists = host.answers.A !== 'nxdomain' || host.answers.AAAA !== 'nxdomain'
   const args = { host: exchange, exists, isMet, ...(free !== undefined && { free }) }
