@@ -67,7 +67,7 @@ const PAIRS: readonly (readonly [open: string, close: string, taken: Taken])[] =
   ['_', '_', 'markup'],
 ]
 /** Characters that a sentence or a list leaves behind a value; no address, name or selector ends with one. */
-const STRAY = /[.,;:!?…*†‡]/
+const STRAY = /[.,;:!?…]/
 
 /** A step that takes something away; undefined: there is nothing of its kind. */
 export type Step = (text: string) => Pasted<string> | undefined
@@ -114,6 +114,12 @@ export const unpunctuated: Step = (text) => {
   while (to > 0 && STRAY.test(text[to - 1]!)) to--
   while (from < to && /[,;]/.test(text[from]!)) from++
   return to - from < text.length ? { value: text.slice(from, to), taken: ['punctuation'] } : undefined
+}
+
+/** Marks of footnotes behind a value. */
+export const unmarked: Step = (text) => {
+  const value = text.startsWith('*') ? text : text.replace(/[*†‡]{1,10}$/, '')
+  return value === text ? undefined : { value, taken: ['punctuation'] }
 }
 
 const NAMED_ENTITIES: Readonly<Record<string, string>> = {

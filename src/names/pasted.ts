@@ -13,6 +13,7 @@ import {
   trimmed,
   trimming,
   unlisted,
+  unmarked,
   unpaired,
   unpunctuated,
   withoutBrackets,
@@ -170,6 +171,7 @@ const ADDRESS_STEPS: readonly Step[] = [
   behindName,
   unpaired,
   unpunctuated,
+  unmarked,
   unslashed,
   only,
 ]
@@ -187,7 +189,10 @@ export function addressesIn(text: string): readonly Pasted<string>[] {
   const { value } = bare
   if (PLAIN_ADDRESS.test(value) || !(/@|%40|&/.test(value) || AT_WORD.test(value))) return [bare]
   const quoted = quotedIn(value)
-  if (quoted.length === 1) return [{ value: quoted[0]!, taken: ['text'] }]
+  if (quoted.length === 1) {
+    const one = addressIn(quoted[0]!)
+    return [{ ...one, taken: ['text', ...one.taken] }]
+  }
   const isOne = value.indexOf('@') === value.lastIndexOf('@') || isMarkup(value)
   const isList = quoted.length === 0 && !isOne
   const parts = isList ? separated(value.replace(/^\[([^[\]]*)\]$/s, '$1').replace(LINE_TAGS, '\n')) : quoted
@@ -316,7 +321,8 @@ const KEY_NAME = /^([a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)\._domainkey(?:\.(.+))?$
 /** A domain, and the selector that its name began with. */
 type PastedDomain = { readonly domain: Domain; readonly selector?: string }
 
-const isDomain = (text: string): boolean => parseDomain(text).ok
+/** Quotes of typography are in no name (RFC 5892 §2.6), though UTS 46 has them in one. */
+const isDomain = (text: string): boolean => !/[\p{Pi}\p{Pf}‚„]/u.test(text) && parseDomain(text).ok
 
 /** `Domain: example.org`, `client-ip=192.0.2.1`. */
 const unnamed: Step = (text) => {
@@ -346,8 +352,8 @@ const unremarked: Step = (text) => {
 }
 
 const NAME_STEPS: readonly Step[] = [
-  ...[withoutEntities, withoutBrackets, ofRecord, spoken, unremarked],
-  ...[unlisted, unpaired, unpunctuated, unnamed],
+  ...[withoutEntities, withoutBrackets, unlisted, unpaired, unpunctuated, unmarked],
+  ...[ofRecord, spoken, unremarked, unnamed],
 ]
 
 /** The host of a URL, of `host:port/path` or `//host/`; undefined where there is none of it. */
@@ -373,7 +379,7 @@ export function readDomain(text: string): Parsed<Pasted<PastedDomain>> {
   const key = KEY_NAME.exec(at)
   const name = key?.[2] ?? at.slice(label?.length ?? 0)
   const domain = parseDomain(name)
-  if (domain.ok) {
+  if (domain.ok && isDomain(name)) {
     const selector = key?.[2] === undefined ? undefined : key[1]!.toLowerCase()
     const more: readonly Taken[] = name === value ? [] : [at === value ? 'label' : 'punctuation']
     return parsed({
@@ -384,7 +390,7 @@ export function readDomain(text: string): Parsed<Pasted<PastedDomain>> {
   if (RECORD_VALUE.test(text)) return problem(domainProblem('record', { text }))
   const { size: count } = recordNames(text)
   if (count > 1) return problem(domainProblem('several', { count }))
-  return problem(domainFault(value) ?? domain.problem)
+  return problem(domainFault(value) ?? (domain.ok ? domainProblem('invalid', { text }) : domain.problem))
 }
 const RECORD_VALUE = /^["'(\s]*v\s*=\s*(?:spf|dmarc|dkim|sts|tlsrpt|bimi)v?\d\b/i
 
