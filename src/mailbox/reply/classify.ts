@@ -215,7 +215,7 @@ const isOfUs = ({ reason }: Read): boolean => !['recipient', 'domain'].includes(
 /** What a recipient does with some senders: a sentence says it of the sender, and names the recipient or its group. */
 const OF_BOTH: readonly Reason[] = ['recipient_restricted', 'recipient_throttled']
 const NAMES_RECIPIENT =
-  /^(?!.{0,4096}(?:\bUS\b|\byour?\b|'s\b)).{0,4096}\b(?:lists?|groups?|recipients?|(?:this|the) mail ?box|members?|subscribers?|allowed|permitted|authori[sz]ed|5\.7\.1\d{1,2}|5\.2\.12[12])\b/
+  /^(?!.{0,4096}(?:\bUS\b|\byour?\b|\b(?:sender|author|client)'s\b)).{0,4096}\b(?:lists?|groups?|recipients?|(?:this|the) mail ?box|members?|subscribers?|allowed|permitted|authori[sz]ed|5\.7\.1\d{1,2}|5\.2\.12[12])\b/
 
 /** What a word about a mailbox means where our address is its subject; otherwise the address is refused. */
 const OF_OUR_ADDRESS: Partial<Record<Reason, Reason>> = {

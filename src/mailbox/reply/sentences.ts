@@ -99,11 +99,11 @@ const CALLER = '(?:envelope|original|originating|connecting|remote|client|sendin
 const OURS = new RegExp(
   [
     "\\b(?:your|the sending|the sender's) (?:(?!to |for |at |of |message )[a-z'-]{1,16} ){0,2}(?:address(?! book)|domain|mailbox|account|user|member|customer|subscriber|storage|quota|provider|isp|host|machine|network)\\b",
-    "\\bin the sending domain\\b|\\bdomain you (?:send|sent|are sending) from\\b|\\bsender(?:'s)? (?:e-?mail )?(?:mailbox|account)\\b|\\byou are not in the list\\b",
+    "\\bin the sending domain\\b|\\bdomain you (?:send|sent|are sending) from\\b|\\bsender(?:'s)? (?:e-?mail )?(?:mailbox|account)\\b|\\byou are not in the list\\b|\\byou (?:claim|pretend)\\b",
     "\\b(?:(?:peer|source|origin(?:ating)?|envelope|return|bounce|author'?s?|submitter'?s?|calling|connecting) (?:e-?mail )?|(?:remote|from:?) )(?:address|user|account|mailbox)\\b",
     '\\b(?:address|user|account|mailbox|domain|member|subscriber)s? (?:(?:named|given|used|found|stated|seen) )?(?:of|at|in|as|by|behind) (?:the |your |this |that )?(?:peer|origin|sender|author|source|other (?:end|side)|remote (?:end|side|host)|submitter|client|connection|mail from|reply-?to|calling|connecting|message\\b|from\\b)',
     '\\b(?:e-?mail|mail|message)s? from (?:an? )?(?:unknown|non-?exist[ae]nt|invalid|unregistered) (?:user|account|mailbox)\\b|\\b(?:unknown|invalid|not found):? (?:in |for |by |of )?(?:the )?(?:mail from|return.?path|reverse.?path)\\W*$',
-    '\\b(?:address|user|account|mailbox|member|subscriber)s? (?:that |which |who )?(?:you (?:use|sen[dt]|connect|are (?:connecting|sending))|submitted|sent this|connected|is (?:sending|connecting))\\b(?! to)',
+    '\\b(?:address|user|account|mailbox|member|subscriber)s? (?:that |which |who )?(?:you (?:use|sen[dt]|connect|wr[io]te from|are (?:connecting|sending))|submitted|sent this|connected|is (?:sending|connecting))\\b(?! to)',
     '(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:the )?from(?: (?:domain|address|header|field)\\b|: ?<?US\\b>? (?:is|has|was|does|unknown|not|no)\\b)',
     `(?:^|[:;] ?)(?:\\d\\.\\d\\.\\d{1,3} )?(?:the |this |your )?(?:${CALLER} (?:host|server|ip|mta|network)|(?:${CALLER} )?(?:sender|client|author|submitter|originator|peer)|(?<=your )ip(?: address)?)(?: (?:of|for) (?:this|the|your) (?:e-?mail|message|mail))?(?: (?:host|user))? (?:is|has|was|does|could|can|may|must|cannot|not|no longer|no such|no|user|unknown|in|over)\\b`,
     '\\b(?:su|tu|votre) (?:correo|courriel)\\b(?!.{0,30}\\b(?:rechaz|acept|entreg|recib|rejet|refus|accept|delivr|remis))',

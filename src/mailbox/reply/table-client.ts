@@ -3,6 +3,23 @@ import { type ReplyRow, rows } from './row.ts'
 const us = rows('any', 'any')
 const usForNow = rows('any', '4xx')
 
+const TLS = '(?:(?:start)?tls|ssl|encrypt(?:ion|ed)?|secure (?:connection|session|channel)s?)'
+/** Mail is only accepted over an encrypted connection. */
+const TLS_REQUIRED = new RegExp(
+  [
+    // Any word of it but those of a server that does not offer it.
+    '\\bstarttls\\b(?!.{0,40}\\b(?:not (?:supported|available|offered)|unavailable|fail\\w{0,3}|error|disabled))',
+    `(?:\\b(?:must|need to|should|please|has to|have to|needs to) |^(?:5\\.7\\.\\d{1,3} )?)(?:issue|use|send|do|be|start|switch to|negotiate|upgrade to) (?:a |an )?${TLS}\\b`,
+    `\\b${TLS}\\b.{0,30}\\b(?:required|mandatory|needed|necessary|obligatory|compulsory|(?:not|isn't) optional|first|erforderlich|requise?|obligatoire)\\b|\\b${TLS}\\b.{0,12}\\bmust\\b|\\b${TLS}\\b.{0,20}\\b(?:only|alone)\\b`,
+    `\\b(?:requires?|requiring|demands?|insists? on|enforces?|mandates?|mandatory|needs?|wants?|expects?|only accepts?|accepts only|only (?:with|over|by)|(?:over|via|with)(?= \\w{1,8} only))\\b.{0,30}\\b${TLS}\\b`,
+    `\\b(?:only|just|solely|exclusively) (?:an? )?${TLS}\\b|\\bmust be sent over (?:tls|an? encrypted)|\\bnegotiate (?:tls|ssl)\\b|\\bupgrade to (?:tls|ssl)\\b`,
+    `\\b(?:without|no|not using|not over|lacks?) ${TLS}\\b(?!.{0,20}\\b(?:supported|available|offered))|\\bnon-?tls (?:connection|session|host)|\\bplain-?text (?:smtp|connections?|sessions?|mail)\\b`,
+    '\\bno unencrypted\\b|\\bunencrypted (?:connections?|sessions?|mail)\\b.{0,20}\\b(?:not|refused|rejected|denied)|\\b(?:encryption|cipher|tls|ssl)\\b.{0,20}\\btoo weak\\b',
+    '\\bmta-?sts enforce|\\b(?:dane|tlsa)\\b.{0,30}\\b(?:required|fail\\w{0,3}|invalid|not valid)|\\b(?:tlsa|dane)-invalid\\b',
+    '\\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\\bchiffrement (?:requis|obligatoire)|\\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密',
+  ].join('|'),
+)
+
 /** Step 1: refusals because of our connection: TLS, reverse DNS, greylisting, our sender, our HELO. */
 export const ABOUT_US: readonly ReplyRow[] = [
   usForNow(
@@ -18,12 +35,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
     'Exchange',
     '454 4.7.0 Temporary authentication failure',
   ),
-  us(
-    'tls_required',
-    /(?:\b(?:must|need to|should|please) |^(?:5\.7\.\d{1,3} )?)(?:issue|use|send|do) (?:a |an )?(?:starttls|tls|ssl|encrypt)|\bencrypted (?:connection|session)s?\b.{0,20}\b(?:only|alone)\b|\b(?:must|has to|have to|needs to) be encrypted\b|\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b|\b(?:starttls|tls|ssl|encryption)\b.{0,12}\bmust\b|\b(?:encryption|cipher|tls|ssl)\b.{0,20}\btoo weak\b|\bmandatory (?:tls|starttls|encryption)\b|\bmta-?sts enforce|\b(?:over|via|with) (?:tls|starttls) only\b|\bnegotiate (?:tls|starttls)\b|\bnon-?tls (?:connection|session|host)|\bmust be sent over (?:tls|an? encrypted)|\b(?:dane|tlsa)\b.{0,30}\b(?:required|fail\w{0,3}|invalid|not valid)|\b(?:tlsa|dane)-invalid\b|\bplain-?text (?:smtp|connections?|sessions?|mail)\b|\bupgrade to (?:tls|ssl)\b|\bno unencrypted\b|\b(?:wants?|expects?) (?:starttls|tls)\b|\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\bchiffrement (?:requis|obligatoire)|\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密|\bunencrypted (?:connections?|sessions?|mail)\b.{0,20}\b(?:not|refused|rejected|denied)|\bstarttls\b(?!.{0,40}\b(?:not (?:supported|available|offered)|unavailable|fail\w{0,3}|error|disabled))|\b(?:requires?|requiring|needs?|only accepts?|accepts only|only (?:with|over|by))\b.{0,30}\b(?:starttls|tls|ssl|encrypt)|\b(?:only|just|solely|exclusively) (?:encrypted|secured?|tls|ssl)\b/,
-    'Postfix, Exchange, Exim',
-    '530 5.7.0 Must issue a STARTTLS command first',
-  ),
+  us('tls_required', TLS_REQUIRED, 'Postfix, Exchange, Exim', '530 5.7.0 Must issue a STARTTLS command first'),
 
   us(
     'reverse_dns_required',
@@ -46,7 +58,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'reverse_dns_required',
-    /mismatches client ip|(?<!\b[he][eh]lo )(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b|обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|反向解析|(?:dns|ptr|resolution|resolucion|resolucao|risoluzione|zone?|zona) (?:inver[st]|reverso)\w{0,2}|\b(?:inverse?[rs]?|omgekeerde?|omvan[dt]|omvendt?|reverzn\w|odwrotn\w{1,3}|ters|forditott) (?:dns|zone?|zaznam|rekord|kayd)|\bruckwartsauflosung|зворотн\S{1,4} (?:зон|запис|dns)/,
+    /mismatches client ip|\bunknown (?:client|remote|connecting|sending) (?:host|name|address)\b|(?<!\b[he][eh]lo )(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b|обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|反向解析|(?:dns|ptr|resolution|resolucion|resolucao|risoluzione|zone?|zona) (?:inver[st]|reverso)\w{0,2}|\b(?:inverse?[rs]?|omgekeerde?|omvan[dt]|omvendt?|reverzn\w|odwrotn\w{1,3}|ters|forditott) (?:dns|zone?|zaznam|rekord|kayd)|\bruckwartsauflosung|зворотн\S{1,4} (?:зон|запис|dns)/,
     'QQ, Russian, Japanese, Chinese, Romance postmasters',
     '550 domain [example.com] mismatches client ip 192.0.2.225.',
   ),
@@ -113,7 +125,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:not (?:found|exist)|no such|unknown|fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid|(?:reject|refus|block|den(?:y|i))\w{0,3} (?:due to|because of|by))\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bnot (?:authori[sz]ed|permitted|allowed|designated)\b.{0,40}\b(?:spf|dkim|dmarc)\b|\bunauthenticated\b|\bauthenticated\W{1,3}(?:spf|dkim|dmarc)\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
+    /\b(?:spf|dmarc|dkim|sender.?id|sender policy framework)\b.{0,60}(?:not (?:found|exist)|no such|unknown|fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid|(?:reject|refus|block|den(?:y|i))\w{0,3} (?:due to|because of|by|for))\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim|sender policy framework)\b|\bnot (?:authori[sz]ed|permitted|allowed|designated)\b.{0,40}\b(?:spf|dkim|dmarc)\b|\bunauthenticated\b|\bauthenticated\W{1,3}(?:spf|dkim|dmarc)\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
     'Gmail',
     "550-5.7.26 Unauthenticated email from example.com is not accepted due to domain's DMARC policy.",
     'unauthenticated',

@@ -160,7 +160,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   forNow(
     'temporary_failure',
-    /\bpolicy (?:daemon|server|service)\b|\bpolic(?:y|ies)\b.{0,80}\b(?:try|retry|come back|resend|again|later)\b|\b(?:try|retry|again|later)\b.{0,40}\bpolic(?:y|ies)\b/,
+    /\b(?:filter|scanner|virus scan\w{0,4}|spam check\w{0,3})\b.{0,40}\b(?:fail\w{0,3}|error|unavailable|not available|timed? ?out)\b|\bpolicy (?:daemon|server|service)\b|\bpolic(?:y|ies)\b.{0,80}\b(?:try|retry|come back|resend|again|later)\b|\b(?:try|retry|again|later)\b.{0,40}\bpolic(?:y|ies)\b/,
     'milters',
     '451 4.7.1 Local policy, please try again later',
   ),
@@ -179,7 +179,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /\bcontents?\b|\bmessage (?:was |is |has been |not |could not be )?(?:reject|refus|denied|block|filtered|allowed|accepted|discarded)|\bheaders?\b|rfc ?-?(?:2822|5322|822)|\battachment|\bmedia error|rejected message|\bmail re?jete|mail rejected/,
+    /\bcontents?\b|\bmessage (?:was |is |has been |not |could not be )?(?:reject|refus|denied|block|filtered|allowed|accepted|discarded)|(?<!\breceived )\bheaders?\b|rfc ?-?(?:2822|5322|822)|\battachment|\bmedia error|rejected message|\bmail re?jete|mail rejected/,
     'Symantec Email Security.cloud',
     '553 Message filtered. Refer to the Troubleshooting page at http://www.symanteccloud.com/troubleshooting for more information. (#5.7.1)',
     'message_content',
@@ -213,7 +213,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
 
   any(
     'temporary_failure',
-    /\btemporar(?:y|ily)\b|\bproblems? (?:on|at) our (?:side|end)\b|internal (?:system |server |software )?(?:error|resource)|\bsystem (?:config|error|resources)|insufficient (?:system|resources|memory)|\b(?:timed out|time-?out)\b|\b(?:could not|couldn't|cannot|can't|unable to|failed to) (?:reach|connect to|contact|query|access)\b.{0,30}\b(?:server|database|ldap|directory|backend|service)\b|(?:message|delivery(?: time)?) (?:has )?expired|\b(?:routing|directory|name|dns|database) (?:server )?(?:failure|trouble|timeout)\b|queue\.expired|look-?up (?:failure|failed|error)|\bserver (?:is )?(?:too |very |currently )?(?:busy|error|overload)|try(?: again| it again)? later|service (?:is )?(?:currently )?(?:unavailable|not available)\b(?!;? ?client)|mail loop|loop detected|\bforwarding loop|hop count|too many hops|plus tard|spater (?:erneut|noch|wieder)|mas tarde|piu tardi|mais tarde|позже|しばらく|稍后/,
+    /\btemporar(?:y|ily)\b|\bproblems? (?:on|at) our (?:side|end)\b|internal (?:system |server |software )?(?:error|resource)|\bsystem (?:config|error|resources)|insufficient (?:system|resources|memory)|\b(?:timed out|time-?out)\b|\b(?:could not|couldn't|cannot|can't|unable to|failed to) (?:reach|connect to|contact|query|access)\b.{0,30}\b(?:server|database|ldap|directory|backend|service)\b|(?:message|delivery(?: time)?) (?:has )?expired|\b(?:routing|directory|name|dns|database) (?:server )?(?:failure|trouble|timeout)\b|queue\.expired|look-?up (?:failure|failed|error)|\bserver (?:is )?(?:too |very |currently )?(?:busy|error|overload)|try(?: again| it again)? later|service (?:is )?(?:currently )?(?:unavailable|not available)\b(?!;? ?client)|mail loop|loop detected|\bforwarding loop|hop count|too many (?:hops|received)|plus tard|spater (?:erneut|noch|wieder)|mas tarde|piu tardi|mais tarde|позже|しばらく|稍后/,
     'Dovecot, Exchange',
     '451 4.3.0 Internal system error',
   ),
