@@ -9,11 +9,11 @@ const TLS_REQUIRED = new RegExp(
   [
     // Any word of it but those of a server that does not offer it.
     '\\bstarttls\\b(?!.{0,40}\\b(?:not (?:supported|available|offered)|unavailable|fail\\w{0,3}|error|disabled))',
-    `(?:\\b(?:must|need to|should|please|has to|have to|needs to) |^(?:5\\.7\\.\\d{1,3} )?)(?:issue|use|send|do|be|start|switch to|negotiate|upgrade to) (?:a |an )?${TLS}\\b`,
+    `(?:\\b(?:must|need to|should|please|has to|have to|needs to) |^(?:5\\.7\\.\\d{1,3} )?)(?:issue|use|enable|send|do|be|start|switch to|negotiate|upgrade to) (?:a |an )?${TLS}\\b`,
     `\\b${TLS}\\b.{0,30}\\b(?:required|mandatory|needed|necessary|obligatory|compulsory|(?:not|isn't) optional|first|erforderlich|requise?|obligatoire)\\b|\\b${TLS}\\b.{0,12}\\bmust\\b|\\b${TLS}\\b.{0,20}\\b(?:only|alone)\\b`,
     `\\b(?:requires?|requiring|demands?|insists? on|enforces?|mandates?|mandatory|needs?|wants?|expects?|only accepts?|accepts only|only (?:with|over|by)|(?:over|via|with)(?= \\w{1,8} only))\\b.{0,30}\\b${TLS}\\b`,
     `\\b(?:only|just|solely|exclusively) (?:an? )?${TLS}\\b|\\bmust be sent over (?:tls|an? encrypted)|\\bnegotiate (?:tls|ssl)\\b|\\bupgrade to (?:tls|ssl)\\b`,
-    `\\b(?:without|no|not using|not over|lacks?) ${TLS}\\b(?!.{0,20}\\b(?:supported|available|offered))|\\bnon-?tls (?:connection|session|host)|\\bplain-?text (?:smtp|connections?|sessions?|mail)\\b`,
+    `\\b(?:without|no|not using|not over|lacks?) ${TLS}\\b(?!.{0,20}\\b(?:supported|available|offered))|\\bnon-?tls (?:connection|session|host)|\\bplain-?text (?:smtp|connections?|sessions?|mail)\\b|\\bno plain-?text\\b|\\b(?:tls|ssl) ?v?\\d(?:\\.\\d)? (?:is the|or (?:later|newer|higher|above))`,
     '\\bno unencrypted\\b|\\bunencrypted (?:connections?|sessions?|mail)\\b.{0,20}\\b(?:not|refused|rejected|denied)|\\b(?:encryption|cipher|tls|ssl)\\b.{0,20}\\btoo weak\\b',
     '\\bmta-?sts enforce|\\b(?:dane|tlsa)\\b.{0,30}\\b(?:required|fail\\w{0,3}|invalid|not valid)|\\b(?:tlsa|dane)-invalid\\b',
     '\\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\\bchiffrement (?:requis|obligatoire)|\\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密',
@@ -39,7 +39,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'reverse_dns_required',
-    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookups?|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\b(?:fc)?r-?dns\b|\bdns:nr\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
+    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookups?|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\breverse.?resolv|\bhost ?name look-?up\b|\bip (?:address(?:es)? )?without (?:a |valid )?(?:host ?)?name|\bno (?:valid )?(?:dns|host) ?name\b|\b(?:fc)?r-?dns\b|\bdns:nr\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
     'AT&T, Sendmail',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
   ),

@@ -22,10 +22,10 @@ const RESTRICTED = new RegExp(
     `\\b(?:from|for|by|to) (?:its |the |our )?(?:\\w{1,12} )?${INSIDERS} (?:only|alone|exclusively)\\b|\\b(?:colleagues|moderators|members|subscribers|staff|employees) only\\b`,
     `\\b(?:accepts?|accepted|takes?|receives?|reads?) (?:${MAIL} )?only from\\b${NO_HOST}|\\b${GROUP}\\b.{0,20}\\b(?:accepts?|takes?|receives?|reads?) ${MAIL} from (?:its |the |our )?(?:\\w{1,12} )?${INSIDERS}${NO_HOST}|\\bis only accepting ${MAIL} from\\b|\\baccepted from (?:the )?\\w{1,20} only\\b|\\baccepts? ${MAIL} from (?:\\w{1,16} ){1,3}(?:only|exclusively|solely)\\b`,
     `\\bonly (?:accepts?|takes?|receives?|reads?) ${MAIL} from (?:known|people|senders|users|addresses|authenticated|its|the)\\b${NO_HOST}|\\b(?:only|just)\\b.{0,40}\\bfrom people (?:she|he|they|we|i) knows?\\b`,
-    `\\b${GROUP}\\b.{0,20}\\b(?:(?:restricted|reserved|limited) (?:to|for)|closed to)\\b|\\b${GROUP}\\b.{0,20}\\b(?:is|are) (?:open to|(?:meant |intended )?for) (?:its |our |the |this )?(?:\\w{1,12} )?${INSIDERS}`,
+    `\\b${GROUP}\\b.{0,20}\\b(?:(?:restricted|reserved|limited) (?:to|for)|closed to)\\b|\\bclosed to ${OUTSIDE}|\\brestrict\\w{0,3} who (?:may|can)\\b|\\b${GROUP}\\b.{0,20}\\b(?:is|are) (?:open to|(?:meant |intended )?for) (?:its |our |the |this )?(?:\\w{1,12} )?${INSIDERS}`,
     '\\b(?:group|list) is (?:closed|internal|private|moderated|members-only)\\b|\\b(?:mail ?box|address|recipient) is (?:internal|private)\\b(?! ip)|\\bis an? (?:internal|private) (?:mail ?box|address|recipient)\\b|\\b(?:closed|members-only|private|internal) (?:mailing list|distribution list|list|group)\\b',
     `\\b(?:internal use|internal (?:mail|recipients?|users?|address(?:es)?)) only\\b|\\bfor (?:family|friends|\\w{1,12} use) only\\b`,
-    `\\b(?:not|never|n't|no|refuses?|rejects?|cannot|closed to)\\b.{0,40}\\b(?:external|outside) (?:senders?|${MAIL}|addresses|parties|world)\\b`,
+    `\\b(?:not|never|n't|no|refuses?|rejects?|blocks?|disallows?|cannot|closed to)\\b.{0,40}\\b(?:external|outside) (?:senders?|${MAIL}|addresses|parties|world)\\b`,
     `\\b(?:not|never|n't|no|refuses?|rejects?|cannot|(?:has )?blocked|blocks?|disallows?)\\b.{0,40}\\bfrom ${OUTSIDE}\\b(?! (?:hosts?|servers?))`,
     `\\b(?:${MAIL}|senders?) (?:coming )?from ${OUTSIDE}\\b.{0,40}\\b${REFUSED}\\b|\\b(?:external|outside) (?:senders?|${MAIL})\\b.{0,40}\\b${REFUSED}\\b|\\bsenders? outside\\b.{0,40}\\b(?:not|no)\\b|\\b${OUTSIDERS} (?:(?:may|can|could|is|are|have) ?)?(?:not|no|rejected|refused|disabled)\\b|\\bfor (?:outside|external) senders\\b`,
     "\\b(?:not|isn't) (?:in|on|among) (?:the |this )?(?:recipient|user|owner|list|group)(?:'s (?:\\w{1,12} )?list|(?:'s)? (?:\\w{1,12} )?(?:contacts?|address ?book|friends|senders|members))\\b",
@@ -71,19 +71,20 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
 ]
 
 const OWNER = '(?:recipient|mail ?box|user|in-?box)'
+const ANY_OWNER = '(?:recipient|mail ?box|user|in-?box|account|address)'
 const INCOMING = '(?:receiv\\w{0,3}|incoming|inbound)'
 const LIMIT = '(?:limit\\w{0,2}|rate|quota|cap|ceiling|threshold|allowance|maximum)'
 /** The mailbox exists and gets too much at once. */
 const THROTTLED = new RegExp(
   [
-    `\\b${INCOMING} (?:messages? |mail )?${LIMIT}\\b`,
-    `\\b${OWNER}\\b.{0,50}\\b${INCOMING}\\b.{0,40}\\b(?:${LIMIT}|too (?:many|much|fast|quickly|often)|allowed|may)\\b`,
+    `\\b${INCOMING} (?:messages? |mail )?${LIMIT}\\b|\\btoo (?:many|much) (?:incoming|inbound) ${MAIL}`,
+    `\\b${ANY_OWNER}\\b.{0,50}\\b${INCOMING}\\b.{0,40}\\b(?:${LIMIT}|too (?:many|much|fast|quickly|often)|faster than|allowed|may)\\b`,
     `\\b${INCOMING}\\b.{0,30}\\b${LIMIT}\\b.{0,40}\\b${OWNER}\\b`,
     `\\b${LIMIT} (?:of|for|on) ${INCOMING}\\b.{0,60}\\b(?:for|of|by|to) (?:this|the|that) ${OWNER}\\b|\\b${LIMIT}\\b.{0,30}\\b${MAIL}\\b.{0,30}\\b(?:for|to) (?:this|the|that) ${OWNER}\\b`,
     `\\b(?:recipient|mail ?box|in-?box) (?:is |was )?(?:being )?(?:rate.?limited|throttled)`,
-    `\\b${OWNER}\\b.{0,40}\\b${LIMIT} (?:of|for|on) (?:${INCOMING}|${MAIL} (?:per|an?|each) (?:hour|day|minute)\\b.{0,20}\\breceiv)`,
+    `\\b${ANY_OWNER}\\b.{0,40}\\b${LIMIT} (?:of|for|on) (?:${INCOMING}|${MAIL} (?:per|an?|each) (?:hour|day|minute)\\b.{0,20}\\breceiv)`,
     `\\b${OWNER}\\b.{0,30}\\b(?:(?:takes?|accepts?|receives?) (?:no more than|at most|only|up to)|(?:is |are )?limited to) \\d+ `,
-    `\\b${OWNER}\\b.{0,40} (?:is )?(?:getting|gets|receives|receiving|got) (?:too (?:many|much)|more ${MAIL} than)`,
+    `\\b${ANY_OWNER}\\b.{0,40} (?:is )?(?:getting|gets|receives|receiving|got|being sent) (?:too (?:many|much)|more ${MAIL} than)`,
     `\\b${OWNER}\\b.{0,30}\\b(?:number of|too many) ${MAIL}\\b.{0,40}\\b(?:receive|accept|hour|day|minute)\\b`,
     `\\b${OWNER}(?: \\w{1,12}){0,2} rate (?:for )?(?:<> )?(?:is )?exceeded`,
     `\\b(?:receiving|getting|gets|receives) (?:more )?(?:e-?)?mail (?:too|at (?:a|too)|than allowed)`,
