@@ -366,13 +366,6 @@ export const OPTIONS = {
     'maximum size of an uploaded list in bytes, both compressed and decompressed',
     whole(1_024, 1_099_511_627_776),
   ),
-  minUploadRate: one(
-    'min-upload-rate',
-    'BYTES',
-    65_536,
-    'bytes of an upload (a list, a report, a message) that must arrive in each minute; a slower one ends, and a list can be continued',
-    whole(1, 1_073_741_824),
-  ),
   maxReport: one(
     'max-report',
     'SIZE',

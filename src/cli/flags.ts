@@ -170,7 +170,6 @@ const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
   mailRate: { group: 'messages', usedBy: ['monitors'] },
   publicUrl: { group: 'messages', usedBy: ['monitors', 'submission'] },
   maxUpload: { group: 'data', usedBy: ['jobs'] },
-  minUploadRate: { group: 'access', usedBy: 'serve' },
   maxRows: { group: 'data', usedBy: ['jobs'] },
   maxOpenRows: { group: 'data', usedBy: ['jobs'] },
   maxKeyStorage: { group: 'data', usedBy: ['jobs'] },

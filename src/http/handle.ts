@@ -19,7 +19,7 @@ import { type SentEvent, sendEvents, sendLines, sendText } from './streams.ts'
  */
 export async function handle(
   operation: Operation,
-  { execute, version, minUploadRate, receive }: HttpOptions & { readonly receive: Spool },
+  { execute, version, receive }: HttpOptions & { readonly receive: Spool },
   request: FastifyRequest,
   reply: FastifyReply,
   pages?: Pick<Site, 'pathFor'>,
@@ -29,7 +29,7 @@ export async function handle(
   const to = pages?.pathFor(operation.name, asked)
   if (to !== undefined) return reply.header('vary', 'accept').redirect(to, 303)
   const raw = negotiated(operation, request, reply, asked)
-  const by = operation.scope === undefined ? {} : callerOf(operation, request, reply, minUploadRate)
+  const by = operation.scope === undefined ? {} : callerOf(operation, request, reply)
   if (operation.live && raw.format === undefined && wantsEvents(request.headers.accept))
     return sendEvents(reply, eventsOf(inParts(execute, operation, raw, by), request))
   if (operation.line) return sendLines(reply, await execute.lines(operation, raw, by))
@@ -74,10 +74,10 @@ function logged(error: unknown, request: FastifyRequest): AppError {
   return known
 }
 
-const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyReply, minUploadRate?: number): By => ({
+const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyReply): By => ({
   signal: hangUp(reply),
   ...(request.auth && { caller: request.auth }),
-  ...(operation.uploads && { upload: uploadOf(request, minUploadRate) }),
+  ...(operation.uploads && { upload: uploadOf(request) }),
   ...(operation.idempotent && idempotencyKeyOf(request)),
 })
 
@@ -114,21 +114,20 @@ function whenReceived<T>(
   return receive(upload.octets, { caller, signal }, (octets) => work({ ...by, upload: { ...upload, octets } }))
 }
 
-/** Time in which the least rate of an upload is measured, ms. */
-const SPAN_MS = 60_000
-const LEAST_OCTETS = 65_536
+/** Octets of an upload that arrive at least in a span of time, ms. */
+const LEAST = { least: 65_536, ms: 60_000 }
 
 /** The body of a request; ends with AppError `timeout` if fewer octets than the least arrive in a minute. */
-export const atLeast = (raw: IncomingMessage, least = LEAST_OCTETS): AsyncIterable<Uint8Array> =>
+export const inTime = (raw: IncomingMessage): AsyncIterable<Uint8Array> =>
   paced(
     raw.iterator({ destroyOnReturn: false }), // a list that is refused early gets its answer
-    { least, ms: SPAN_MS },
-    () => requestError('slow_body', { min: least, seconds: SPAN_MS / 1_000 }),
+    LEAST,
+    () => requestError('slow_body', { min: LEAST.least, seconds: LEAST.ms / 1_000 }),
   )
 
 /** The body as a stream, unread so far. It ends with AppError `timeout` if its octets trickle. */
-const uploadOf = ({ raw, headers }: FastifyRequest, least?: number): Upload => ({
-  octets: atLeast(raw, least),
+const uploadOf = ({ raw, headers }: FastifyRequest): Upload => ({
+  octets: inTime(raw),
   contentType: headers['content-type'] ?? '',
   ...(headers['content-encoding'] !== undefined && { contentEncoding: headers['content-encoding'] }),
 })

@@ -24,8 +24,6 @@ export type HttpOptions = CallerRule & {
   readonly ratePerMinute: number
   /** Maximum number of requests in progress. */
   readonly maxConcurrency: number
-  /** Octets of an upload that arrive at least in a minute; default 65,536. */
-  readonly minUploadRate?: number
   /** Where bodies that are read as a whole are received, and their maximum size, octets. */
   readonly spool: { readonly folder: string; readonly maxOctets: number }
   /** Maximum number of open connections; default 10,000. */

@@ -37,7 +37,7 @@ export const requestError = errorsOf('request', {
   timeout: {
     late_body: ({ seconds }: { seconds: number }) => `the body was not received within ${seconds} s`,
     slow_body: ({ min, seconds }: { min: number; seconds: number }) =>
-      `fewer than ${min} bytes of the body arrived in ${seconds} s (--min-upload-rate); the records of a list that did are kept: continue its upload`,
+      `fewer than ${min} bytes of the body arrived in ${seconds} s; the records of a list that did are kept: continue its upload`,
   },
   storage_full: {
     not_kept: ({ reason }: { reason: string }) => `the body could not be kept while it is received: ${shown(reason)}`,

@@ -85,7 +85,6 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     authorize,
     needsKeys,
     receive,
-    minUploadRate: options.minUploadRate,
   })
   app.decorate('underWay', gate.underWay)
   await serveOperations(app, options, serving)

@@ -6,7 +6,7 @@ import { endSlowBodies, leaveBodies } from './bodies.ts'
 import { allows } from './caller.ts'
 import { fromMemory } from './compress.ts'
 import { type Gate, PRIVATE } from './gate.ts'
-import { atLeast, hangUp } from './handle.ts'
+import { hangUp, inTime } from './handle.ts'
 import { requestError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
 import type { Spool } from './spool.ts'
@@ -20,7 +20,6 @@ export type Serving = {
   /** Whether keys are in force. */
   readonly needsKeys: () => boolean
   readonly receive: Spool
-  readonly minUploadRate: number | undefined
 }
 
 /** Maximum number of fields of a form. */
@@ -78,7 +77,7 @@ function mount(app: FastifyInstance, page: Page, serving: Serving): void {
       if (method === 'POST') serving.sessions.refuseForged(request, typeof given === 'string' ? given : undefined)
       const visit = { ...visitOf(request, reply, serving), form }
       if (!page.uploads) return answer(reply, await page.visit(visit))
-      const sent = atLeast(request.raw, serving.minUploadRate)
+      const sent = inTime(request.raw)
       const by = { caller: request.caller, signal: hangUp(reply) }
       return answer(reply, await serving.receive(sent, by, (upload) => page.visit({ ...visit, upload })))
     },

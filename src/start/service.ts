@@ -127,7 +127,6 @@ async function openHttp(
     ratePerMinute: config.rate,
     maxConcurrency: config.maxConcurrency,
     maxConnections: Math.min(config.maxConnections, await halfOfDescriptors()),
-    minUploadRate: config.minUploadRate,
     spool: { folder: config.dataDir, maxOctets: Math.max(config.maxReport, config.maxMessage) + FORM_OCTETS },
     logger,
     onAnswer: metrics.answered,
