@@ -41,15 +41,12 @@ export const sendEvents = (reply: FastifyReply, events: AsyncIterable<SentEvent>
 const QUIET_MS = 15_000
 
 /** Events as the text of a stream (WHATWG HTML §9.2). Ending it early also ends `events`. */
-async function* eventText(
-  events: AsyncIterable<SentEvent>,
-  quietMs = QUIET_MS,
-): AsyncGenerator<string, void, undefined> {
+async function* eventText(events: AsyncIterable<SentEvent>): AsyncGenerator<string, void, undefined> {
   const iterator = events[Symbol.asyncIterator]()
   try {
     let next = iterator.next()
     for (;;) {
-      const result = await Promise.race([next, after(quietMs)])
+      const result = await Promise.race([next, after(QUIET_MS)])
       if (result === undefined) {
         yield ': still at it\n\n'
         continue

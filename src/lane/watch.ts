@@ -1,11 +1,5 @@
 import { Worker } from 'node:worker_threads'
 
-/**
- * The walls of processor time and memory of one job, kept by a thread beside the one that does the work: that one may
- * be in a loop, in a regular expression or in a call of a native library.
- */
-export type Watch = ReturnType<typeof startWatch>
-
 /** The signal by which the watch ends the process for its time; for its memory it is SIGKILL, as by the system. */
 export const OUT_OF_TIME = 'SIGVTALRM'
 
@@ -35,7 +29,10 @@ for (;;) {
   }
 }`
 
-/** Starts the thread, which sleeps while no job runs. */
+/**
+ * Starts the thread that keeps the walls of processor time and memory of a job: the one that does the work may be in a
+ * loop, in a regular expression or in a call of a native library. It sleeps while no job runs.
+ */
 export function startWatch(parent: number) {
   const state = new Int32Array(new SharedArrayBuffer(8)) // the limit of the running job, and its number
   const settings = { state, parent, memory: MEMORY, everyMs: EVERY_MS, outOfTime: OUT_OF_TIME }

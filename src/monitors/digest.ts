@@ -128,8 +128,6 @@ export async function askOwners(
 }
 
 /** Settings, readers and a preview of digests, for a key. */
-export type DigestService = ReturnType<typeof digestService>
-
 export function digestService(
   opened: () => Promise<Digesting & { readonly senders: Senders; readonly wake: () => void }>,
 ) {

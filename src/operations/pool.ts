@@ -41,35 +41,33 @@ const example = {
   next_cursor: null,
 }
 
-/** The source addresses of verification: their state with each provider, on the blacklists, and in the DNS. */
-export const pool = defineOperation({
-  name: 'pool',
-  method: 'GET',
+const common = {
   path: '/v1/pool',
-  summary: 'Show the source addresses of verification',
-  scope: 'read',
   params: {},
   answer: poolAnswer,
   document: poolDocument,
   example: { input: {}, output: example },
   deadlineMs: 10_000,
   uses: ['sourcePool', 'verifier', 'heloName', 'peers'],
+} as const
+
+/** The source addresses of verification: their state with each provider, on the blacklists, and in the DNS. */
+export const pool = defineOperation({
+  ...common,
+  name: 'pool',
+  method: 'GET',
+  summary: 'Show the source addresses of verification',
+  scope: 'read',
   run: async (ctx, deps) => ok(await poolStatus(ctx, deps)),
 })
 
 /** Reads the pool's files again and closes all circuit breakers. */
 export const poolReload = defineOperation({
+  ...common,
   name: 'pool-reload',
   method: 'POST',
-  path: '/v1/pool',
   summary: 'Reload the source addresses and clear their pauses',
   scope: 'admin',
-  params: {},
-  answer: poolAnswer,
-  document: poolDocument,
-  example: { input: {}, output: example },
-  deadlineMs: 10_000,
-  uses: ['sourcePool', 'verifier', 'heloName', 'peers'],
   run: async (ctx, deps) => {
     deps.sourcePool.reload()
     await deps.verifier.reloadPool()

@@ -6,9 +6,6 @@ import type { Cluster } from './cluster.ts'
 /** The limits at a key: a provider, or the address of a mail host. */
 export type LeaseLimits = { readonly connections: number; readonly perMinute: number }
 
-/** What this node may use at providers and mail hosts, for rows of jobs and single questions alike. */
-export type Leases = ReturnType<typeof leases>
-
 /**
  * How long granted connections may be used, counted from before the grant was asked for, and how often it is renewed,
  * ms.
@@ -126,8 +123,9 @@ class Slice {
 }
 
 /**
- * Without a cluster, and while its database is away, a node grants itself its share of the limits. `now`: milliseconds
- * that never step back.
+ * What this node may use at providers and mail hosts, for rows of jobs and single questions alike. Without a cluster,
+ * and while its database is away, a node grants itself its share of the limits. `now`: milliseconds that never step
+ * back.
  */
 export function leases(now: () => number, cluster?: Pick<Cluster, 'lease' | 'nodes'>) {
   const slices = new Map<string, Slice>()

@@ -39,14 +39,10 @@ export type StorageGuard = ReturnType<typeof storageGuard>
  * Watches what is stored: before a bound is reached, new lists, answers, monitors and reports are refused and uploads
  * end; running jobs go on.
  */
-export function storageGuard(
-  open: () => Promise<Kysely<Schema>>,
-  bounds: StorageBounds,
-  monotonic: () => number = () => performance.now(),
-) {
-  const full = cached(monotonic, async () => fullness(await open(), bounds))
-  const others = cached(monotonic, async (owner) => otherOctets(await open(), owner))
-  const mail = cached(monotonic, async () => ofMail(await open()))
+export function storageGuard(open: () => Promise<Kysely<Schema>>, bounds: StorageBounds) {
+  const full = cached(async () => fullness(await open(), bounds))
+  const others = cached(async (owner) => otherOctets(await open(), owner))
+  const mail = cached(async () => ofMail(await open()))
 
   async function refuseIfFull(): Promise<void> {
     const why = await full('')
@@ -85,7 +81,7 @@ export function storageGuard(
      * Rejects with `too_much_stored` if a monitor of an owner may not add to what is stored. What runs goes on while
      * the database is full.
      */
-    admitRun: cached(monotonic, (owner: string) => refuseOwner(owner, {})),
+    admitRun: cached((owner: string) => refuseOwner(owner, {})),
   }
 }
 
@@ -138,15 +134,15 @@ async function ofMail(db: Kysely<Schema>): Promise<{ readonly all: number; reado
 }
 
 /** The value for a name, looked up at most every {@link CACHE_MS}; a look that failed is not cached. */
-function cached<T>(monotonic: () => number, look: (name: string) => Promise<T>): (name: string) => Promise<T> {
+function cached<T>(look: (name: string) => Promise<T>): (name: string) => Promise<T> {
   const seen = new Map<string, { readonly atMs: number; readonly value: Promise<T> }>()
   return (name) => {
     const last = seen.get(name)
-    if (last && monotonic() - last.atMs < CACHE_MS) return last.value
+    if (last && performance.now() - last.atMs < CACHE_MS) return last.value
     const value = look(name)
     seen.delete(name) // the one looked up longest ago is the first
     if (seen.size >= MAX_OWNERS) seen.delete(seen.keys().next().value ?? '')
-    seen.set(name, { atMs: monotonic(), value })
+    seen.set(name, { atMs: performance.now(), value })
     value.catch(() => seen.delete(name))
     return value
   }
