@@ -126,6 +126,7 @@ export function reportService(settings: ReportServiceSettings) {
   const counts = { reports: 0, failureReports: 0, refused: 0 }
   let sweptAtMs = Number.NEGATIVE_INFINITY
 
+  /** Removes what is older than the time that reports are kept; at most once an hour. */
   async function sweep(): Promise<void> {
     if (monotonic() - sweptAtMs < SWEEP_EVERY_MS) return
     sweptAtMs = monotonic()
@@ -176,7 +177,6 @@ export function reportService(settings: ReportServiceSettings) {
       return imported
     }),
     rows: told(async (...asked: Parameters<ReportSums['rows']>) => (await sums()).rows(...asked)),
-    namesOf: told(async (domain: string) => (await sums()).namesOf(domain)),
     tls: told(async (period: Period) => (await sums()).tls(period)),
     /** The number of reports that may have rows about the domain, whichever process has stored them. */
     stored: told(async (domain: string) => (await sums()).stored(domain)),
@@ -195,8 +195,6 @@ export function reportService(settings: ReportServiceSettings) {
     selectors: told(async (domain: Domain) => (await sums()).selectors(domain, dayOf(now() - SELECTORS_MS))),
     /** Removes the reports about a domain and the names below it. */
     forget: told(async (domain: string) => (await sums()).forget(domain)),
-    /** Removes what is older than the time that reports are kept; at most once an hour. */
-    sweep: told(sweep),
     /** Failure reports that came in since the start: they are counted and not kept. */
     counted: () => ({ ...counts }),
   }

@@ -108,7 +108,6 @@ export const labReports: ReportService = {
     ],
   }),
   rows: async () => [{ ...labSource(), day: '2026-11-22' }],
-  namesOf: async () => [1],
   tls: async () => [
     {
       domain: domain('example.org'),
@@ -141,7 +140,6 @@ export const labReports: ReportService = {
   monitored: async () => [],
   selectors: async () => [],
   forget: async () => 0,
-  sweep: async () => {},
   counted: () => ({ reports: 0, failureReports: 0, refused: 0 }),
 }
 
