@@ -341,6 +341,12 @@ const CASES: readonly Case[] = [
     says: /From .*another form/,
   },
   {
+    name: 'a Message-ID of a relay',
+    change: (text) => text.replace('<1@a.example>', '<0102-000000@eu-west-1.relay-house.com>'),
+    cause: 'change.header',
+    says: /the Message-ID is of eu-west-1\.relay-house\.com, so a relay may have written it anew/,
+  },
+  {
     name: 'a field that servers replace is signed',
     message: `Return-Path: <joe@a.example>\n${PLAIN8}`,
     signing: { names: ['from', 'subject', 'return-path'] },

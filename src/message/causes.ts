@@ -1,9 +1,10 @@
 import type { Problem } from '../base/problem.ts'
+import { registrableDomain } from '../names/suffix.ts'
 import { bodyCause, type Effort, mediaType, wrappedParts } from './body-causes.ts'
 import { digestOf } from './canonical.ts'
 import { fieldsOf, type Verifying } from './dkim.ts'
 import { type Key, keyName, opened } from './keys.ts'
-import { type Field, type Mail, parseFields } from './parse.ts'
+import { type Field, fieldBody, type Mail, parseFields } from './parse.ts'
 import { causeProblem, signatureProblem } from './problems.ts'
 import type { Signature } from './signature.ts'
 import { addressForms, dateForms, datesInOtherZones, otherEncodings, typeForms, untagged } from './written-forms.ts'
@@ -76,14 +77,29 @@ const TRACE =
   /^(?:return-path|received|received-spf|x-received|delivered-to|x-original-to|authentication-results|x-spam-.+|arc-.+)$/i
 
 /** What can be said where no change that was undone made the header hold. */
-function unknownHeader({ names, header }: Signature, { fields }: Mail): Problem {
+function unknownHeader({ names, header, domain }: Signature, { fields }: Mail): Problem {
   const written = new Map(fields.map((field) => [field.name, writtenName(field)]))
   const absent = [...new Set(names)].filter((name) => !written.has(name))
   const gone = absent.filter((name) => !SIGNED_AS_ABSENT.test(name))
   if (gone.length > 0) return causeProblem('field_removed', { names: gone.map(usualName) })
   const signed = [...new Set(names)].flatMap((name) => written.get(name) ?? [])
   const trace = signed.filter((name) => TRACE.test(name))
-  return causeProblem('header', { simple: header === 'simple', names: signed, absent: absent.map(usualName), trace })
+  const messageId = names.includes('message-id') ? foreignIdOf(fields, domain) : ''
+  return causeProblem('header', {
+    simple: header === 'simple',
+    names: signed,
+    absent: absent.map(usualName),
+    trace,
+    messageId,
+  })
+}
+
+/** The domain in Message-ID if it is of another organization than the signer: relays write their own. */
+function foreignIdOf(fields: readonly Field[], signer: string): string {
+  const field = fields.find(({ name }) => name === 'message-id')
+  const domain = field && /@([a-z0-9.-]{1,253})>?$/i.exec(fieldBody(field).trim())?.[1]?.toLowerCase()
+  const organization = domain === undefined ? undefined : registrableDomain(domain)
+  return organization === undefined || organization === registrableDomain(signer) ? '' : domain!
 }
 
 function headerCause(

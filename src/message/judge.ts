@@ -281,6 +281,10 @@ function alignmentAdvice(
   const steps = provider && dkimStepsOf(provider, author)
   if (steps !== undefined)
     return { repair: `${provider!.name} signs with a domain of its own until DKIM is set up. ${steps}` }
+  if (provider?.kind === 'sender')
+    return {
+      repair: `${provider.name} signs with a domain of its own until DKIM is set up. Add ${author} to the sending domains in its administration, and publish the records that it shows.`,
+    }
   const service = domains.slice(0, 3).join(', ')
   const isOurs = spf === 'pass' && alignment.spf === true
   return {

@@ -188,13 +188,15 @@ export const causeProblem = problemsOf('change', {
     names,
     absent,
     trace,
+    messageId,
   }: {
     simple: boolean
     names: readonly string[]
     absent: readonly string[]
     trace: readonly string[]
+    messageId: string
   }) =>
-    `a signed header field was changed or removed after signing, and which one cannot be known (signed: ${shown(names.slice(0, 20).join(', '))}${absent.length === 0 ? '' : `; not in the message: ${shown(absent.slice(0, 20).join(', '))}`})${trace.length === 0 ? '' : `; servers on the way replace ${shown(trace.slice(0, 5).join(', '))}`}${simple ? '; the signature (c=simple) allows no change at all, not even other folding' : ''}`,
+    `a signed header field was changed or removed after signing, and which one cannot be known (signed: ${shown(names.slice(0, 20).join(', '))}${absent.length === 0 ? '' : `; not in the message: ${shown(absent.slice(0, 20).join(', '))}`})${trace.length === 0 ? '' : `; servers on the way replace ${shown(trace.slice(0, 5).join(', '))}`}${messageId === '' ? '' : `; the Message-ID is of ${shown(messageId)}, so a relay may have written it anew`}${simple ? '; the signature (c=simple) allows no change at all, not even other folding' : ''}`,
   body: ({ simple }: { simple: boolean }) =>
     `the body was changed after signing${simple ? '; the signature (c=simple) allows no change of white space' : ''}`,
 })

@@ -252,6 +252,13 @@ const CASES: readonly Case[] = [
     repair: ['message.dkim_not_aligned', /In SendGrid open Settings > Sender Authentication, authenticate a-shop\.com/],
   },
   {
+    name: 'the default signature of a service whose steps are not known',
+    text: by({ domain: 'sparkpostmail.com' }),
+    input: ESP,
+    zone: { ...ZONE, 'a._domainkey.sparkpostmail.com': { TXT: [LAB_KEY] } },
+    repair: ['message.dkim_not_aligned', /^SparkPost \(Bird\) signs .* Add a-shop\.com to the sending domains/],
+  },
+  {
     name: 'the default signature of Google',
     text: by({ domain: 'x-com.20230601.gappssmtp.com' }),
     input: ESP,
