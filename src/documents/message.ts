@@ -68,7 +68,22 @@ const sentence = (note: string): Line => [`${note.charAt(0).toUpperCase()}${note
 /** The file name of a DMARC or TLS report (RFC 7489 §7.2.1.1, RFC 8460 §5.1), and the types of a TLS report. */
 const REPORT_FILE = /^[^!]{1,255}![^!]{1,255}!\d{9,11}!\d{9,11}[!.]/
 const REPORT_TYPE = /^application\/tlsrpt\+/
-const REPORT: Line = ['It carries a DMARC or TLS report: the page Reports takes it, and shows what is in it.']
+type Attachment = MessageAnswer['headers']['attachments'][number]
+/** What a message carries that another page or person needs. */
+const CARRIED: readonly (readonly [is: (attachment: Attachment) => boolean, line: Line])[] = [
+  [
+    ({ name, type }) => REPORT_FILE.test(name) || REPORT_TYPE.test(type),
+    ['It carries a DMARC or TLS report: the page Reports takes it, and shows what is in it.'],
+  ],
+  [
+    ({ type }) => type === 'message/feedback-report',
+    ['It is a complaint (ARF, RFC 5965) about another message, which is attached: take its recipient off the list.'],
+  ],
+  [
+    ({ type }) => type === 'message/disposition-notification',
+    ['It is a receipt (MDN, RFC 8098): the recipient’s program tells that the message arrived and what became of it.'],
+  ],
+]
 
 /** A bounce: what became of each recipient, why, and what to do; then what came back. */
 function bounceDocument({ bounce, summary, input, observed_at }: BounceAnswer, version: string): Document {
@@ -125,7 +140,7 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
   const nameless = isPart ? 'A part of a header' : 'Message without an author'
   const author = from.address === null ? [] : [`From ${from.address}${date.length > 0 ? ', ' : ''}`]
   const sent: Line = [...author, ...date]
-  const isReport = headers.attachments.some(({ name, type }) => REPORT_FILE.test(name) || REPORT_TYPE.test(type))
+  const carried = CARRIED.flatMap(([is, line]) => (headers.attachments.some(is) ? [line] : []))
   // The summary tells the first thing to repair, and the step of a plan with it. A long one stands below alone.
   const { repair } = told.find(({ follows }) => follows === undefined) ?? {}
   const isTold = answer.verdict !== 'needs_repair' || answer.summary.includes(repair ?? '')
@@ -141,7 +156,7 @@ export function messageDocument(answer: MessageAnswer, version: string): Documen
         [
           ...(sent.length > 0 ? [sent] : []),
           ...answer.input.notes.map(sentence),
-          ...(isReport ? [REPORT] : []),
+          ...carried,
           ...(step === undefined ? [] : [[{ strong: 'What to do: ' }, step]]),
         ],
       ),

@@ -76,7 +76,7 @@ export const formProblem = problemsOf('form', {
     `this is a domain, not a message: it is checked by itself (the box on the first page, or mailsonde check)`,
   empty: () => `the text is empty; ${SAVE}`,
   key: () =>
-    'this is a key or a certificate (PEM), not a message; a private key is shown to nobody, so replace it if it was published',
+    'this is a key or a certificate (PEM), not a message; a private key must stay secret: replace it if others have seen it',
   link: () => `this is a link to a page, which is not opened: ${SAVE}`,
   pgp: () => `this is the encrypted or signed content of a message (PGP), not the message around it; ${SAVE}`,
   record: () =>

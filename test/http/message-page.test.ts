@@ -113,6 +113,14 @@ x
   expect(lines).toMatch(/carries a DMARC or TLS report/)
 })
 
+it.each([
+  ['feedback-report', 'It is a complaint (ARF, RFC 5965) about another message'],
+  ['disposition-notification', 'It is a receipt (MDN, RFC 8098)'],
+])('says what a message with a part of the type %s is', async (type, words) => {
+  const text = `From: Joe <joe@a.example>\nDate: Fri, 2 Jan 2026 03:00:00 +0000\nMIME-Version: 1.0\nContent-Type: multipart/report; boundary=b\n\n--b\n\nHello\n--b\nContent-Type: message/${type}\n\nVersion: 1\n--b--\n`
+  expect((await sent({ text })).split('<h2')[0]).toContain(words)
+})
+
 it('calls a part of a header what it is, and leads to the domain that it names', async () => {
   const text = 'DKIM-Signature: v=1; a=rsa-sha256; d=signer-co.com; s=s1; h=from;\r\n\tbh=AAAA; b=AAAA\r\n'
   const shown = await sent({ text })
