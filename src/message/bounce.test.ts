@@ -869,6 +869,21 @@ it.each<[what: string, given: Buffer | string, wanted: Wanted, isReturned?: bool
     { address: JOE, action: 'delayed', about: ['policy'], permanent: false, code: 450 },
   ],
   [
+    'a provider that did not send again to an address that bounced',
+    JSON.stringify({
+      event: 'failed',
+      reason: 'old',
+      recipient: JOE,
+      'delivery-status': { code: 605, description: 'Not delivering to previously bounced address' },
+    }),
+    { address: JOE, action: 'failed', about: ['mailbox'], says: 'suppression list' },
+  ],
+  [
+    'Microsoft 365, whose check of MTA-STS failed',
+    `Your message to ${JOE} couldn't be delivered.\n\nRemote server returned '550 5.4.8 MX hosts failed MTA-STS validation.'`,
+    { address: JOE, about: ['recipient_domain'], permanent: true, status: '5.4.8', says: 'MTA-STS' },
+  ],
+  [
     'a line of the log of Postfix',
     `Nov 20 10:00:05 mx postfix/smtp[4711]: 4WxAA1: to=<${JOE}>, relay=mx.receiver.example[192.0.2.9]:25, dsn=5.1.1, status=bounced (host mx.receiver.example[192.0.2.9] said: 550 5.1.1 User unknown (in reply to RCPT TO command))`,
     { address: JOE, about: ['mailbox'], permanent: true, code: 550 },
@@ -895,6 +910,10 @@ it.each<[what: string, given: Buffer | string, wanted: Wanted, isReturned?: bool
           'delivery-status': { code: 550, message: '5.1.1 user unknown' },
         },
       },
+      [
+        { email: JOE, event: 'bounce', reason: '550 5.1.1 user unknown' },
+        { email: 'eve@other.example', event: 'delivered', response: '250 OK' },
+      ],
       { Type: 'HardBounce', Email: JOE, Details: 'smtp;550 5.1.1 user unknown' },
       { msys: { message_event: { type: 'bounce', rcpt_to: JOE, raw_reason: '550 5.1.1 user unknown' } } },
     ] as const

@@ -87,6 +87,18 @@ export function takeCell(draft: Draft): void {
 /** A header whose tags and parameters are written in quoted-printable. */
 export const QUOTED_PRINTABLE = /(?:[;:\s](?:v|a|d|s|h|boundary|charset)|smtp\.mailfrom)=3D/i
 
+/** The names of fields as items of a list, or in bold, as notes and chats write them. */
+export function takeEmphasis(draft: Draft): void {
+  const head = headOf(draft.text)
+  const found = head.match(EMPHASIS)
+  if (!found || found.length < 3) return
+  draft.text = head.replace(EMPHASIS, '$1$2:') + draft.text.slice(head.length)
+  draft.isCopied = true
+  draft.notes.push('the marks of a list or of bold text around the names of fields were taken away')
+}
+const EMPHASIS =
+  /^(?:(?:[*-]|\xe2\x80\xa2)[ \t](?!\*|_)([A-Za-z][\w-]{1,75})|(?:(?:[*-]|\xe2\x80\xa2)[ \t])?(?:\*\*|__|<b>)([A-Za-z][\w-]{1,75})(?::?(?:\*\*|__|<\/b>))):?(?=[ \t]|\r?$)/gm
+
 /** Quoted-printable (RFC 2045 §6.7) of a whole message, and line ends and tabs as `cat -A` and `vi` show them. */
 export function takeVisible(draft: Draft): void {
   const head = draft.text.slice(0, WINDOW)

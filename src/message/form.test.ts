@@ -328,6 +328,24 @@ describe('the form of a message', () => {
       HEAD,
       [/colours of a terminal/, /header alone/],
     ],
+    ['a comment in a script', each('# ', MAIL), 'pasted', MAIL, [/the mark "#"/]],
+    ...['**$1:**', '**$1**:', '__$1__:', '* $1:', '- **$1:**', '\xe2\x80\xa2 $1:'].map(
+      (name) =>
+        [
+          'names that stand out',
+          HEAD.replace(/^([\w-]+):/gm, name),
+          'header_only',
+          HEAD,
+          [/a list or of bold/, /header alone/],
+        ] as const,
+    ),
+    [
+      'a message that is the whole content of another one',
+      `X-A: b\n${HEAD}Content-Type: message/rfc822\n\n${MAIL}`,
+      'message',
+      MAIL.replaceAll('\n', '\r\n'),
+      [/forwarded as an attachment/],
+    ],
     ['one field', HEAD.split('From')[0]!, 'header_only', HEAD.split('From')[0]!, [/a part of a header/]],
     ['a damaged header stays whole', `From: a@a.example\nstray\n${MAIL.slice(28)}`, 'message', undefined, []],
   ] as const)('%s', (_, text, kind, message, notes) => {
@@ -414,6 +432,8 @@ describe('the form of a message', () => {
       '{"a":',
       '"{\\"',
       'F\0',
+      '* a: ',
+      '**a:** b\n',
       '\xe2\x80\x9d',
     ]) {
       const text = piece.repeat(size / piece.length)

@@ -13,6 +13,7 @@ import {
   QUOTED_PRINTABLE,
   takeCell,
   takeCharacters,
+  takeEmphasis,
   takeEncoding,
   takeEntities,
   takeTable,
@@ -96,7 +97,8 @@ export function isPlain(octets: Uint8Array): boolean {
 
 /** Whether a message may have another one attached. */
 const mayCarry = (text: string): boolean =>
-  /^content-type:\s*multipart\/(?!report)/im.test(headOf(text)) && /message\/rfc822|\.eml\b/i.test(text)
+  /^content-type:\s*(?:multipart\/(?!report)|message\/rfc822)/im.test(headOf(text)) &&
+  /message\/rfc822|\.eml\b/i.test(text)
 
 /** A message and what is around it, or what the octets are instead. Pure, linear, never throws. */
 export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
@@ -114,6 +116,7 @@ export function readForm(octets: Uint8Array): Form | { readonly is: NotMail } {
   takeTranscript(draft)
   takeFence(draft)
   takeWordsAboveMarks(draft)
+  takeEmphasis(draft)
   takeMarks(draft)
   takeNumbers(draft)
   takeBlankEnds(draft)
@@ -330,10 +333,13 @@ function takeWordsAboveMarks(draft: Draft): void {
 function takeMarks(draft: Draft): void {
   if (/^\xc2?\xa0/.test(draft.text))
     draft.text = draft.text.replace(/^(?:\xc2?\xa0)+/gm, (blanks) => ' '.repeat(blanks.replaceAll('\xc2', '').length))
-  const mark = /^(?:[ \t]{0,16}(?:[>|+][ \t]?){1,8}|[ \t]{1,16})(?=[!-9;-~]{1,76}[ \t]*:)/.exec(draft.text)?.[0]
+  const mark =
+    /^(?:[ \t]{0,16}(?:[>|+][ \t]?){1,8}|[ \t]{0,16}[#%;*]{1,3}[ \t]|[ \t]{1,16})(?=[!-9;-~]{1,76}[ \t]*:)/.exec(
+      draft.text,
+    )?.[0]
   if (mark === undefined) return
-  const escaped = mark.replace(/[|+]/g, String.raw`\$&`)
-  const bare = mark.trimEnd().replace(/[|+]/g, String.raw`\$&`)
+  const escaped = mark.replace(/[|+*]/g, String.raw`\$&`)
+  const bare = mark.trimEnd().replace(/[|+*]/g, String.raw`\$&`)
   if (new RegExp(String.raw`(?:^|\n)(?!${escaped}|${bare}[ \t]*(?:\r?\n|$)|\r?\n|$)`).test(draft.text)) {
     takeMixedMarks(draft)
     return

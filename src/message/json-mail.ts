@@ -71,19 +71,24 @@ const TEXT_KEYS = [
 ]
 const STATUS_KEYS = ['status', 'enhanced-code', 'code', 'Status']
 
+const REFUSED = /\b[45]\d\d\b|[45]\.\d{1,3}\.\d{1,3}|bounced|suppress|unknown|reject/i
+
 /** The recipients whose bounce a provider's webhook tells. Linear. */
 export function bouncesInJson(top: unknown): readonly Told[] {
   const fields = valuesIn(top).filter(isFields)
-  const reasonOf = (one: Fields): string => textAt(one, TEXT_KEYS).replace(/^(?:smtp|x-[\w-]{1,20})\s*;\s*/i, '')
-  // The reason may stand beside the recipient or in a part of its own (Mailgun).
-  const parted = fields.map((one) => [reasonOf(one), textAt(one, STATUS_KEYS)] as const).filter(([text]) => text !== '')
+  const reasonOf = (one: Fields): string =>
+    TEXT_KEYS.map((key) => textAt(one, [key]))
+      .join(' ')
+      .trim()
+      .replace(/^(?:smtp|x-[\w-]{1,20})\s*;\s*/i, '')
   return fields.flatMap((one) => {
     const address = textAt(one, ADDRESS_KEYS)
     if (!/^[^\s@<>]{1,64}@[^\s@<>]{1,255}$/.test(address)) return []
-    const own = reasonOf(one)
-    const [text, status] = own === '' ? (parted[0] ?? ['', '']) : [own, textAt(one, STATUS_KEYS)]
-    if (!/\b[45]\d\d\b|[45]\.\d{1,3}\.\d{1,3}|bounce|suppress|unknown|reject/i.test(`${text} ${status}`)) return []
-    return [{ address, text, ...(/^[45]\.\d{1,3}\.\d{1,3}$/.test(status) && { status }) }]
+    // The reason may stand in a part of its own (Mailgun).
+    const told = [one, ...Object.values(one).filter(isFields)].find((part) => REFUSED.test(reasonOf(part)))
+    if (!told) return []
+    const status = textAt(told, STATUS_KEYS)
+    return [{ address, text: reasonOf(told), ...(/^[45]\.\d{1,3}\.\d{1,3}$/.test(status) && { status }) }]
   })
 }
 

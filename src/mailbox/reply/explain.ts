@@ -129,6 +129,14 @@ const OWN_REFUSALS: OwnWords = [
 ]
 const OWN_WORDS: OwnWords = [
   [
+    /\bmta-?sts\b|\btlsa\b|\bdane\b/i,
+    [
+      'recipient_domain',
+      'The mail server of the recipient’s domain could not be reached with the encryption that the domain asks for (MTA-STS or DANE).',
+      'Tell the postmaster of the recipient’s domain: its policy, its TLSA records or the certificate of its server are wrong.',
+    ],
+  ],
+  [
     /\bno mx record|\bhost unknown\b|\bunknown host\b|\bhost (?:or domain )?name (?:was )?not found|nxdomain|no relevant answers|\bhost ?name look-?up fail|\b(?:no data known|could not find a gateway)|\bname service error\b.{0,120}\bnot found|\bdomain does not exist|dns query failed/i,
     [
       'recipient_domain',
