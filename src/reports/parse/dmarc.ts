@@ -187,6 +187,8 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
   }
   parser.on('error', (error) => {
     if (isComplete) return // what a mail gateway adds
+    // A word in angle brackets in a text about the reporter is no element.
+    if (path[1] === 'report_metadata' && error.message.endsWith('unexpected close tag.')) return
     throw reportError('xml', { reason: error.message.replace(/^\d+:\d+: /, ''), line: line() })
   })
   parser.on('doctype', (text) => {
@@ -246,9 +248,9 @@ function dmarcReader(onRow: (row: DmarcRow) => void) {
       }
     },
     end: (): DmarcHead => {
-      // Behind the last record only the last tag may be missing: nothing of the data is.
+      // Behind the last record only the last tag may be missing: nothing of the data is, whatever text stands there.
       const { records, messages } = record.counts()
-      const isWhole = isComplete || (path.length === 1 && records > 0 && /^\s*$/.test(held + text))
+      const isWhole = isComplete || (path.length === 1 && records > 0 && !(held + text).includes('<'))
       if (!isWhole) throw reportError(path.length === 0 && records === 0 ? 'none' : 'cut_off')
       if (isComplete) {
         parser.write(repaired(held))

@@ -75,6 +75,11 @@ it.each<[string, Buffer]>([
   ],
   ['.emlx', Buffer.from(`${mail('text/xml', XML).length}\n${mail('text/xml', XML)}<?xml version="1.0"?><plist/>`)],
   ['a text before the XML', Buffer.from(`This is a DMARC report\n${XML}`)],
+  [
+    'a word in angle brackets in a text about the reporter',
+    edited('<report_id>', '<error>no <key> there</error><report_id>'),
+  ],
+  ['a text in place of the last tag', edited('</feedback>', '\n-- \nChecked & passed on\n')],
   ['a text behind the XML', Buffer.from(`${XML}\n-- \nChecked & passed on\n`)],
   ['HTML behind the XML', Buffer.from(`${XML}\n<p class=x>Checked by <b>us</b>`)],
   ['NUL behind the XML', Buffer.from(`${XML}\0\0`)],
