@@ -120,84 +120,67 @@ type OptionGroup = keyof typeof OPTION_GROUPS
  */
 type Place = { readonly group: OptionGroup; readonly usedBy?: 'serve' | readonly DepName[] }
 
-const MAIL: readonly DepName[] = ['verifier', 'sourcePool', 'heloName', 'jobs']
-const SOURCES: readonly DepName[] = ['verifier', 'sourcePool', 'jobs']
-const LISTS: readonly DepName[] = ['blacklists', 'verifier', 'sourcePool', 'jobs']
+/** The options by their places; those that are not named apply everywhere. */
+const PLACES: readonly (Place & { readonly options: readonly OptionKey[] })[] = [
+  {
+    group: 'listening',
+    usedBy: 'serve',
+    options: ['port', 'host', 'listen', 'trustedProxies', 'hostNames', 'corsOrigins'],
+  },
+  {
+    group: 'access',
+    usedBy: 'serve',
+    options: ['apiKeys', 'apiKeysFile', 'insecureNoAuth', 'rate', 'maxConcurrency', 'maxConnections'],
+  },
+  { group: 'mailbox', usedBy: ['verifier', 'sourcePool', 'heloName', 'jobs', 'smtpPort'], options: ['smtpPort'] },
+  { group: 'mailbox', usedBy: ['verifier', 'sourcePool', 'heloName', 'jobs'], options: ['helo'] },
+  { group: 'mailbox', usedBy: ['verifier', 'sourcePool', 'jobs'], options: ['pool'] },
+  { group: 'mailbox', usedBy: ['verifier', 'jobs'], options: ['mailFrom', 'poolAttempts', 'deny'] },
+  {
+    group: 'lists',
+    usedBy: ['blacklists', 'verifier', 'sourcePool', 'jobs'],
+    options: ['dnsblLists', 'dqsKey', 'spamratsKey'],
+  },
+  { group: 'lists', usedBy: ['acceptedHere'], options: ['accept'] },
+  { group: 'lists', usedBy: ['geo', 'peers'], options: ['geoDbs'] },
+  { group: 'nodes', usedBy: 'serve', options: ['join', 'region', 'peerTtl'] },
+  { group: 'nodes', usedBy: ['peers'], options: ['peerSecret', 'nodeId', 'nodeUrl'] },
+  {
+    group: 'data',
+    usedBy: ['jobs', 'stored', 'monitors', 'webhooks', 'accepted', 'reports'],
+    options: ['databaseUrl', 'dbUser', 'postgresBin'],
+  },
+  {
+    group: 'data',
+    usedBy: ['jobs'],
+    options: ['maxUpload', 'maxRows', 'maxOpenRows', 'maxKeyStorage', 'maxStorage', 'minFreeDisk'],
+  },
+  { group: 'data', options: ['dataDir'] },
+  { group: 'messages', usedBy: 'serve', options: ['profiles'] },
+  { group: 'messages', usedBy: ['monitors', 'submission'], options: ['smtpUrl', 'notifyFrom', 'publicUrl'] },
+  { group: 'messages', usedBy: ['monitors'], options: ['mailRecipients', 'mailRate'] },
+  {
+    group: 'analysis',
+    usedBy: 'serve',
+    options: ['messagesListen', 'messagesDomain', 'messagesCert', 'messagesKey'],
+  },
+  { group: 'analysis', usedBy: ['messages'], options: ['maxMessage'] },
+  {
+    group: 'reports',
+    usedBy: ['reports'],
+    options: ['maxReport', 'reportsKeep', 'reportsDomains', 'reportsTrust'],
+  },
+  {
+    group: 'reports',
+    usedBy: 'serve',
+    options: ['reportsLmtp', 'reportsImap', 'reportsImapPassword', 'reportsImapPasswordFile'],
+  },
+  { group: 'log', options: ['logLevel', 'logFormat', 'logAddresses'] },
+]
+const PLACE_OF = new Map<string, Place>(PLACES.flatMap((place) => place.options.map((key) => [key, place] as const)))
 
-const DATABASE: readonly DepName[] = ['jobs', 'stored', 'monitors', 'webhooks', 'accepted', 'reports']
-
-const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
-  port: { group: 'listening', usedBy: 'serve' },
-  host: { group: 'listening', usedBy: 'serve' },
-  listen: { group: 'listening', usedBy: 'serve' },
-  trustedProxies: { group: 'listening', usedBy: 'serve' },
-  hostNames: { group: 'listening', usedBy: 'serve' },
-  corsOrigins: { group: 'listening', usedBy: 'serve' },
-  apiKeys: { group: 'access', usedBy: 'serve' },
-  apiKeysFile: { group: 'access', usedBy: 'serve' },
-  insecureNoAuth: { group: 'access', usedBy: 'serve' },
-  rate: { group: 'access', usedBy: 'serve' },
-  maxConcurrency: { group: 'access', usedBy: 'serve' },
-  maxConnections: { group: 'access', usedBy: 'serve' },
-  resolvers: { group: 'network' },
-  trustAd: { group: 'network' },
-  allowNetworks: { group: 'network' },
-  noCourtesy: { group: 'network' },
-  smtpPort: { group: 'mailbox', usedBy: [...MAIL, 'smtpPort'] },
-  helo: { group: 'mailbox', usedBy: MAIL },
-  mailFrom: { group: 'mailbox', usedBy: ['verifier', 'jobs'] },
-  pool: { group: 'mailbox', usedBy: SOURCES },
-  poolAttempts: { group: 'mailbox', usedBy: ['verifier', 'jobs'] },
-  deny: { group: 'mailbox', usedBy: ['verifier', 'jobs'] },
-  dnsblLists: { group: 'lists', usedBy: LISTS },
-  dqsKey: { group: 'lists', usedBy: LISTS },
-  spamratsKey: { group: 'lists', usedBy: LISTS },
-  accept: { group: 'lists', usedBy: ['acceptedHere'] },
-  geoDbs: { group: 'lists', usedBy: ['geo', 'peers'] },
-  profiles: { group: 'messages', usedBy: 'serve' },
-  join: { group: 'nodes', usedBy: 'serve' },
-  peerSecret: { group: 'nodes', usedBy: ['peers'] },
-  nodeId: { group: 'nodes', usedBy: ['peers'] },
-  nodeUrl: { group: 'nodes', usedBy: ['peers'] },
-  region: { group: 'nodes', usedBy: 'serve' },
-  peerTtl: { group: 'nodes', usedBy: 'serve' },
-  databaseUrl: { group: 'data', usedBy: DATABASE },
-  dbUser: { group: 'data', usedBy: DATABASE },
-  postgresBin: { group: 'data', usedBy: DATABASE },
-  smtpUrl: { group: 'messages', usedBy: ['monitors', 'submission'] },
-  notifyFrom: { group: 'messages', usedBy: ['monitors', 'submission'] },
-  mailRecipients: { group: 'messages', usedBy: ['monitors'] },
-  mailRate: { group: 'messages', usedBy: ['monitors'] },
-  publicUrl: { group: 'messages', usedBy: ['monitors', 'submission'] },
-  maxUpload: { group: 'data', usedBy: ['jobs'] },
-  maxRows: { group: 'data', usedBy: ['jobs'] },
-  maxOpenRows: { group: 'data', usedBy: ['jobs'] },
-  maxKeyStorage: { group: 'data', usedBy: ['jobs'] },
-  maxStorage: { group: 'data', usedBy: ['jobs'] },
-  minFreeDisk: { group: 'data', usedBy: ['jobs'] },
-  messagesListen: { group: 'analysis', usedBy: 'serve' },
-  messagesDomain: { group: 'analysis', usedBy: 'serve' },
-  messagesCert: { group: 'analysis', usedBy: 'serve' },
-  messagesKey: { group: 'analysis', usedBy: 'serve' },
-  maxMessage: { group: 'analysis', usedBy: ['messages'] },
-  maxReport: { group: 'reports', usedBy: ['reports'] },
-  reportsKeep: { group: 'reports', usedBy: ['reports'] },
-  reportsDomains: { group: 'reports', usedBy: ['reports'] },
-  reportsTrust: { group: 'reports', usedBy: ['reports'] },
-  reportsLmtp: { group: 'reports', usedBy: 'serve' },
-  reportsImap: { group: 'reports', usedBy: 'serve' },
-  reportsImapPassword: { group: 'reports', usedBy: 'serve' },
-  reportsImapPasswordFile: { group: 'reports', usedBy: 'serve' },
-  dataDir: { group: 'data' },
-  logLevel: { group: 'log' },
-  logFormat: { group: 'log' },
-  logAddresses: { group: 'log' },
-}
-
-const isPlaced = (key: string): key is keyof typeof PLACES => Object.hasOwn(PLACES, key)
-
-/** Where an option applies, by its key in the configuration; options that are not listed apply everywhere. */
-export const placeOf = (key: string): Place => (isPlaced(key) && PLACES[key]) || { group: 'network' }
+/** Where an option applies, by its key in the configuration. */
+export const placeOf = (key: string): Place => PLACE_OF.get(key) ?? { group: 'network' }
 
 /** Whether an option applies to an operation. */
 export function concerns(key: string, uses: readonly DepName[]): boolean {
