@@ -3,7 +3,7 @@ import type { AcceptedAnswer } from '../answers/accepted.ts'
 import type { Domain } from '../names/domain.ts'
 import { type Owner, owns } from '../names/owner.ts'
 import { severityOfFinding } from '../score/accepted.ts'
-import type { AcceptedFindings, AcceptedRow } from '../store/postgres/accepted.ts'
+import type { AcceptedFindings, AcceptedPage, AcceptedRow } from '../store/postgres/accepted.ts'
 import { isAway } from '../store/postgres/connect.ts'
 import type { NewDelivery } from '../store/postgres/deliveries.ts'
 import { eventOf } from './notify/templates.ts'
@@ -27,14 +27,6 @@ export type NewAcceptance = {
   readonly by: string
   readonly until: Date
 } & ({ readonly domain: Domain } | { readonly label: string })
-
-type Page = {
-  readonly finding?: string
-  readonly domain?: string
-  readonly label?: string
-  readonly before?: number
-  readonly limit: number
-}
 
 /** Accepted findings: each belongs to the key that made it, and holds for what this key asks and watches. */
 export type AcceptedService = ReturnType<typeof acceptedService>
@@ -74,7 +66,7 @@ export function acceptedService(opened: () => Promise<Opened>, now: () => number
       return { answer: present(made), isNew: made.id === row.id }
     },
     list: async (
-      page: Page,
+      page: AcceptedPage,
       owner: Owner,
     ): Promise<readonly { readonly number: number; readonly answer: AcceptedAnswer }[]> => {
       const rows = await (await opened()).accepted.list({ ...page, ...(!owner.isAdmin && { owner: owner.id }) })

@@ -3,8 +3,9 @@ import type { Domain } from '../../names/domain.ts'
 import type { Email } from '../../names/email.ts'
 import { isSuccess, type Reply } from '../../net/smtp/reply.ts'
 import type { TranscriptLine } from '../../net/smtp/transcript.ts'
+import type { Memory } from '../../store/postgres/shared-memory.ts'
 import { type Reason, reasonRow } from '../reasons.ts'
-import type { Cluster, Remembered } from '../source/cluster.ts'
+import type { Cluster } from '../source/cluster.ts'
 
 const CONSONANTS = 'bcdfghjklmnprstvz'
 const VOWELS = 'aeiou'
@@ -63,7 +64,7 @@ export function catchAllCache(now: () => number) {
 export function sharedCatchAll(
   local: CatchAllCache,
   cluster: Pick<Cluster, 'put'> | undefined,
-): CatchAllCache & { readonly noted: (domain: Domain, known: readonly Remembered[]) => void } {
+): CatchAllCache & { readonly noted: (domain: Domain, known: readonly Memory[]) => void } {
   return {
     ...local,
     set: (domain, key, catchAll, ttlMs = KEPT_MS) => {

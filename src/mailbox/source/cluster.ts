@@ -1,13 +1,6 @@
 import type { Json } from '../../base/json.ts'
 import type { LeaseGrant, LeaseWant } from '../../store/postgres/provider-leases.ts'
-
-/** A fact about a domain or a provider, and how long it stays valid. */
-export type Remembered = {
-  readonly kind: 'catch_all' | 'unknown' | 'pause' | 'answer'
-  readonly key: string
-  readonly value: string
-  readonly leftMs: number
-}
+import type { Memory } from '../../store/postgres/shared-memory.ts'
 
 /**
  * The state of verification that all nodes on one database share. `away`: the database does not answer; each node then
@@ -21,11 +14,11 @@ export type Cluster = {
   readonly releaseQuestion: (name: string) => void
   /** Nodes that are alive, including this one; a share is a limit divided by this number. */
   readonly nodes: () => Promise<number>
-  readonly about: (domain: string, provider: string) => Promise<readonly Remembered[] | 'away'>
-  readonly get: (kind: Remembered['kind'], name: string) => Promise<Remembered | undefined | 'away'>
+  readonly about: (domain: string, provider: string) => Promise<readonly Memory[] | 'away'>
+  readonly get: (kind: Memory['kind'], name: string) => Promise<Memory | undefined | 'away'>
   /** Stores the fact in the background. */
-  readonly put: (kind: Remembered['kind'], name: string, key: string, value: string, ttlMs: number) => Promise<void>
-  readonly count: (kind: Remembered['kind'], name: string, ttlMs: number) => void
+  readonly put: (kind: Memory['kind'], name: string, key: string, value: string, ttlMs: number) => Promise<void>
+  readonly count: (kind: Memory['kind'], name: string, ttlMs: number) => void
   /**
    * Removes the stored facts about a mailbox, or about a domain and its mailboxes; returns their number. Rejects if the
    * database does not answer.

@@ -3,8 +3,9 @@ import { LimitError, limiter, type Release } from '../../base/limiter.ts'
 import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import type { Domain } from '../../names/domain.ts'
 import type { Ip } from '../../names/ip.ts'
+import type { Memory } from '../../store/postgres/shared-memory.ts'
 import type { Reason } from '../reasons.ts'
-import type { Cluster, Remembered } from './cluster.ts'
+import type { Cluster } from './cluster.ts'
 import { type LeaseLimits, leases, rateOf } from './leases.ts'
 import type { ProviderKey, Source } from './source-rows.ts'
 
@@ -79,7 +80,7 @@ type HostLimitsOptions = {
   /** The state that the nodes on one database share. */
   readonly cluster: Cluster | undefined
   /** Called with the facts that nodes store about a domain. */
-  readonly noted: (domain: Domain, known: readonly Remembered[]) => void
+  readonly noted: (domain: Domain, known: readonly Memory[]) => void
 }
 
 /**

@@ -3,6 +3,13 @@ import { COLUMNS, type MonitorRow } from './monitors.ts'
 import type { AcceptedTable, Schema } from './schema.ts'
 
 export type AcceptedRow = Selectable<AcceptedTable>
+export type AcceptedPage = {
+  readonly finding?: string
+  readonly domain?: string
+  readonly label?: string
+  readonly before?: number
+  readonly limit: number
+}
 
 /** The monitors `m` to which the acceptances `a` apply. */
 export const APPLIES = sql`a.owner = m.owner AND CASE WHEN a.label = '' THEN a.domain = m.domain ELSE m.labels @> ARRAY[a.label] END`
@@ -46,14 +53,7 @@ export const acceptedOf = (db: Kysely<Schema>) => ({
     }),
 
   /** Those of a key, of all without one, newest first, before the row `before`. */
-  list: async (page: {
-    readonly owner?: string
-    readonly finding?: string
-    readonly domain?: string
-    readonly label?: string
-    readonly before?: number
-    readonly limit: number
-  }): Promise<readonly AcceptedRow[]> => {
+  list: async (page: AcceptedPage & { readonly owner?: string }): Promise<readonly AcceptedRow[]> => {
     let query = db.selectFrom('mailsonde.accepted').selectAll().orderBy('number', 'desc').limit(page.limit)
     for (const name of ['owner', 'finding', 'domain', 'label'] as const) {
       const value = page[name]

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { below, namesIn } from './report-names.ts'
 import { reportNotesOf } from './report-notes.ts'
-import type { ReportKind, ReportRow } from './report-rows.ts'
+import type { ReportKind, ReportRow, TlsRow } from './report-rows.ts'
 import { forgetReports, sweepReports } from './report-sweep.ts'
 import type { Schema } from './schema.ts'
 
@@ -78,15 +78,7 @@ export type RowPlace = { readonly day: string; readonly source: number }
 
 export type RowPage = { readonly after?: RowPlace; readonly limit: number; readonly sources?: readonly number[] }
 
-export type TlsSum = {
-  readonly domain: string
-  readonly type: string
-  readonly host: string | null
-  readonly failure: string | null
-  readonly successful: number | null
-  readonly failed: number | null
-  readonly reporters: readonly string[]
-}
+export type TlsSum = TlsRow & { readonly reporters: readonly string[] }
 
 export type DomainWithReports = {
   readonly domain: string

@@ -9,6 +9,7 @@ type MemoryKind = 'catch_all' | 'unknown' | 'pause' | 'answer'
 
 /** How long a question belongs to the node that asks it, unless it says so again, ms. */
 const QUESTION_MS = 3_000
+/** A fact about a domain or a provider. */
 export type Memory = {
   readonly kind: MemoryKind
   readonly key: string
