@@ -34,7 +34,7 @@ const LANGUAGES: Readonly<Record<string, Words>> = {
     gone: 'supprime|efface|detruit|n.est plus (?:utilise|attribue)',
     room: "plus (?:assez )?d(?:e |'|e l')(?:place|espace)|manque (?:de place|d'espace)|deborde",
     nobody:
-      "personne (?:ne porte|de ce nom|(?:ne )?s.appelle)|connai\\w{2,6} (?:pas (?:cette personne|ce (?:nom|correspondant|destinataire))|personne)|(?:a|ont) quitte (?:la|le|notre|nos|l')|ne travaille plus|ne fait plus partie",
+      "personne (?:(?:a|avec|sous) (?:cette adresse|ce nom)|ne porte|de ce nom|(?:ne )?s.appelle)|connai\\w{2,6} (?:pas (?:cette personne|ce (?:nom|correspondant|destinataire))|personne)|(?:a|ont) quitte (?:la|le|notre|nos|l')|ne travaille plus|ne fait plus partie",
   },
   German: {
     box: 'empfaenger\\w{0,9}|empfanger\\w{0,9}|benutzer\\w{0,5}|nutzer|adressat|e-?mail-?adresse|adresse|konto|postfach|mailbox|teilnehmer|kunde|inhaber|account|(?:e-?)?mail-?(?:konto|adresse)',
