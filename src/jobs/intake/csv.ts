@@ -382,7 +382,9 @@ function isTable(start: string): boolean {
   if (records.slice(0, 20).some(isHeader)) return true
   const rows = records.filter((cells, i) => cells.length > 1 && (i === 0 || inputs[i]!.length > 0))
   const places = new Set(inputs.filter(({ length }) => length > 0).map(String))
-  const isEven = rows.length > 1 && new Set(rows.map(({ length }) => length)).size === 1
+  const widths = rows.map(({ length }) => length)
+  // Some programs end each line with a delimiter.
+  const isEven = rows.length > 1 && Math.max(...widths) - Math.min(...widths) <= 1
   return isEven && places.size === 1 && !String([...places]).includes(',')
 }
 

@@ -125,6 +125,16 @@ describe('CSV', () => {
       'n;name;email\n1;"Ann;ann@a.example\n2;Bob;bob@a.example\n3;"Cy";cy@a.example\n',
       ['2 ann@a.example', '3 bob@a.example', '4 cy@a.example'],
     ],
+    [
+      'a second address in front of the first one',
+      'Name;Email 2;Email 1\nAnn;o@a.example;a@a.example\nBob;;b@a.example',
+      ['2 a@a.example', '3 b@a.example'],
+    ],
+    [
+      'an address for people in its first record',
+      'Ann;a＠a.example\nBob;b ( at ) a.example',
+      ['1 a@a.example', '2 b@a.example'],
+    ],
     ['columns of who sent it', 'Von;An\nboss@b.example;a@a.example', ['2 a@a.example']],
     ['a column of who looks after it', 'Agent,Requester\nboss@b.example,a@a.example', ['2 a@a.example']],
     [

@@ -43,7 +43,7 @@ const WORDS: Readonly<Record<Kind, readonly string[]>> = {
 }
 /** Names of columns whose addresses are not those of the record itself. */
 export const OF_OTHERS =
-  /owner|sender|from|alternat|additional|recover|second|manager|createdby|absender|besitzer|^von$|^de$|agent|betreu|replyto|assigned|author|^cc$/
+  /owner|sender|from|alternat|additional|recover|second|manager|createdby|absender|besitzer|^von$|^de$|agent|betreu|replyto|assigned|author|^cc$|mail[2-9]/
 /** Maximum number of records before the header: a title, a date, empty lines. */
 const MAX_TITLES = 20
 /** Maximum number of them with an input: who made the list. */
@@ -52,7 +52,9 @@ const MAX_TITLE_INPUTS = 2
 /** Whether a cell contains inputs of a kind of job. */
 export const looksLike = (kind: Kind, cell: string): boolean => {
   if (kind === 'verify')
-    return /@|%40|&#|[[({]at[\])}]/i.test(cell) && addressesIn(cell).some(({ value }) => parseEmail(value).ok)
+    return (
+      /[@＠﹫]|%40|&#|[[({]\s?at\s?[\])}]/i.test(cell) && addressesIn(cell).some(({ value }) => parseEmail(value).ok)
+    )
   if (kind === 'check') return cell.includes('.') && isIP(trimmed(cell)) === 0 && readDomain(cell).ok
   return readIp(cell).ok
 }
