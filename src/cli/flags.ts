@@ -134,7 +134,7 @@ const PLACES: readonly (Place & { readonly options: readonly OptionKey[] })[] = 
   },
   { group: 'mailbox', usedBy: ['verifier', 'sourcePool', 'heloName', 'jobs', 'smtpPort'], options: ['smtpPort'] },
   { group: 'mailbox', usedBy: ['verifier', 'sourcePool', 'heloName', 'jobs'], options: ['helo'] },
-  { group: 'mailbox', usedBy: ['verifier', 'sourcePool', 'jobs'], options: ['pool'] },
+  { group: 'mailbox', usedBy: ['verifier', 'sourcePool', 'jobs'], options: ['pool', 'addressEcho'] },
   { group: 'mailbox', usedBy: ['verifier', 'jobs'], options: ['mailFrom', 'poolAttempts', 'deny'] },
   {
     group: 'lists',
@@ -175,6 +175,7 @@ const PLACES: readonly (Place & { readonly options: readonly OptionKey[] })[] = 
     usedBy: 'serve',
     options: ['reportsLmtp', 'reportsImap', 'reportsImapPassword', 'reportsImapPasswordFile'],
   },
+  { group: 'reports', usedBy: ['reportsHere'], options: ['reportsRua'] },
   { group: 'log', options: ['logLevel', 'logFormat', 'logAddresses'] },
 ]
 const PLACE_OF = new Map<string, Place>(PLACES.flatMap((place) => place.options.map((key) => [key, place] as const)))

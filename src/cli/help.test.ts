@@ -72,6 +72,14 @@ it('shows the options of the service only for serve', async () => {
   }
 })
 
+it.each([
+  ['check', '--address-echo', 'verify'], // exit addresses are of sources
+  ['spf', '--reports-rua', 'report'],
+])('%s does not show %s, and %s does', async (other, flag, own) => {
+  expect(await help([other])).not.toContain(flag)
+  expect(await help([own])).toContain(flag)
+})
+
 it.each([20, 40, 60, 80, 400])('is folded to %i columns where words allow it', async (columns) => {
   const text = await help(['report'], columns)
   const lines = text.split('\n')
