@@ -160,10 +160,11 @@ function reencoded(mail: Mail, isIt: IsIt): Problem | undefined {
       ? causeProblem('reencoded_body', { from: 'quoted-printable', to })
       : undefined
   }
-  const eightBit = withDecodedParts(mail)
-  return eightBit && isIt(eightBit)
-    ? causeProblem('reencoded_body', { from: '8bit', to: 'quoted-printable' })
-    : undefined
+  for (const from of ['8bit', 'quoted-printable', 'base64']) {
+    const original = withTextsIn(mail, from)
+    if (original && isIt(original.body)) return causeProblem('reencoded_body', { from, to: original.to })
+  }
+  return undefined
 }
 
 const base64Of = (octets: Buffer, width: number): Buffer =>
@@ -215,30 +216,29 @@ function encrypted(mail: Mail): Problem | undefined {
 }
 
 /**
- * A multipart body with every text in quoted-printable or base64 as it was in 8bit, its field Content-Transfer-Encoding
- * included.
+ * A multipart body with every text that names its encoding in another one, its field Content-Transfer-Encoding
+ * included; `to` is the encoding that the first of them has.
  */
-function withDecodedParts(mail: Mail): Buffer | undefined {
+function withTextsIn(mail: Mail, wanted: string): { readonly body: Buffer; readonly to: string } | undefined {
   const { parts } = parseMime(mail.fields, mail.body)
   const pieces: Buffer[] = []
   let from = 0
+  let to = ''
   for (const part of parts) {
     const { start, end, encoding, type } = part
-    if (!type.startsWith('text/') || (encoding !== 'quoted-printable' && encoding !== 'base64')) continue
+    if (!type.startsWith('text/') || encoding === wanted || (wanted === '8bit' && encoding === '7bit')) continue
     const before = mail.body.toString('latin1', from, start)
     const headAt = before.toLowerCase().lastIndexOf('content-transfer-encoding:')
-    if (headAt < 0) return undefined
-    pieces.push(
-      Buffer.from(
-        before.slice(0, headAt) + before.slice(headAt).replace(/(:[ \t]*)(?:quoted-printable|base64)/i, '$18bit'),
-        'latin1',
-      ),
-    )
-    pieces.push(contentOf(mail.body, part))
+    if (headAt < 0 || before.indexOf('\r\n\r\n', headAt) !== before.length - 4) continue
+    const head = before.slice(headAt).replace(/(:[ \t]*)[\w-]{1,40}/, `$1${wanted}`)
+    const octets = contentOf(mail.body, part)
+    pieces.push(Buffer.from(before.slice(0, headAt) + head, 'latin1'))
+    if (wanted === 'base64') pieces.push(base64Of(octets, 76).subarray(0, -2))
+    else pieces.push(wanted === '8bit' ? octets : quotedPrintableOf(octets))
     from = end
+    to ||= encoding
   }
-  if (pieces.length === 0) return undefined
-  return Buffer.concat([...pieces, mail.body.subarray(from)])
+  return pieces.length === 0 ? undefined : { body: Buffer.concat([...pieces, mail.body.subarray(from)]), to }
 }
 
 /**

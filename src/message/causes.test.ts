@@ -100,6 +100,13 @@ ${'y'.repeat(28)}
 Joe
 `
 
+const QUOTED_PARTS = MULTI.replaceAll(
+  /(Content-Type: text\/.*)/g,
+  '$1; charset=utf-8\nContent-Transfer-Encoding: quoted-printable',
+)
+  .replace('\nHello', '\nGr=C3=BC')
+  .replace('<p>Hello', '<p>Gr=C3=BC')
+
 type Case = {
   readonly name: string
   readonly message?: string
@@ -306,6 +313,24 @@ const CASES: readonly Case[] = [
     change: (text) => body(text, (one) => one.replace('=\r\n=3D', '=3D=\r\n')),
     cause: 'change.reencoded_body',
     says: /encoded anew after signing \(quoted-printable\)/,
+  },
+  {
+    name: 'parts in quoted-printable that a gateway decoded',
+    message: QUOTED_PARTS,
+    change: (text) => text.replaceAll('quoted-printable', '8bit').replaceAll('=C3=BC', '\xc3\xbc'),
+    cause: 'change.reencoded_body',
+    says: /it was quoted-printable, and is 8bit/,
+  },
+  {
+    name: 'parts in quoted-printable that became base64',
+    message: QUOTED_PARTS,
+    change: (text) =>
+      text
+        .replaceAll('quoted-printable', 'base64')
+        .replace('Gr=C3=BC', base64Octets('Gr\xc3\xbc').trim())
+        .replace('<p>Gr=C3=BC', base64Octets('<p>Gr\xc3\xbc').trim()),
+    cause: 'change.reencoded_body',
+    says: /it was quoted-printable, and is base64/,
   },
   {
     name: 'base64 in lines of another length',
