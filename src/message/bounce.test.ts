@@ -884,6 +884,39 @@ it.each<[what: string, given: Buffer | string, wanted: Wanted, isReturned?: bool
     { address: JOE, about: ['recipient_domain'], permanent: true, status: '5.4.8', says: 'MTA-STS' },
   ],
   [
+    'DragonFly, whose address stands in a sentence',
+    notice(
+      DAEMON,
+      'Mail delivery failed',
+      `This is the DragonFly Mail Agent.\n\nThere was an error delivering your mail to <${JOE}>.\n\nCould not deliver for the last 432000 seconds. Giving up.\n\nMessage headers follow.\n\n${RETURNED}`,
+    ),
+    { address: JOE, about: ['recipient_domain'], says: 'reached' },
+    true,
+  ],
+  [
+    'Postfix, whose connection was lost in the greeting',
+    `<${JOE}>: lost connection with mx.receiver.example[192.0.2.9] while performing the HELO handshake`,
+    { address: JOE, about: ['recipient_domain'], says: 'reached' },
+  ],
+  [
+    'a reply in brackets',
+    `The message could not be delivered: server <mx.receiver.example> rejected recipient <${JOE}>. It responded: [550 5.1.1 User unknown]. The attachment contains the headers.`,
+    { address: JOE, about: ['mailbox'], permanent: true, code: 550 },
+  ],
+  [
+    'a message to oneself',
+    Buffer.from(
+      REPORTED(
+        '',
+        `Reporting-MTA: dns; a.example\n\nFinal-Recipient: rfc822; ${JOE}\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 5.1.1 <${JOE}>... User unknown`,
+      )
+        .toString()
+        .replace('Ann Weber <ann@foundry.example>', `Joe <${JOE}>`),
+    ),
+    { address: JOE, about: ['mailbox'], permanent: true },
+    true,
+  ],
+  [
     'a line of the log of Postfix',
     `Nov 20 10:00:05 mx postfix/smtp[4711]: 4WxAA1: to=<${JOE}>, relay=mx.receiver.example[192.0.2.9]:25, dsn=5.1.1, status=bounced (host mx.receiver.example[192.0.2.9] said: 550 5.1.1 User unknown (in reply to RCPT TO command))`,
     { address: JOE, about: ['mailbox'], permanent: true, code: 550 },
@@ -928,6 +961,30 @@ it.each<[what: string, given: Buffer | string, wanted: Wanted, isReturned?: bool
   expect(bounce?.returned?.subject).toBe(isReturned ? 'Figures of the week' : undefined)
   // As a form of a page sends what was pasted
   if (typeof given === 'string') expect(read(Buffer.from(given.replaceAll('\n', '\r\n')))).toEqual(bounce)
+})
+
+it.each([
+  [
+    'GMX',
+    '"joe@receiver.example":\nSMTP error from remote server after RCPT command:\n5.1.1 User Unknown\n"eve@receiver.example":\nSMTP error from remote server after RCPT command:\n5.2.2 Mailbox Full',
+  ],
+  [
+    'Zoho',
+    'joe@receiver.example Invalid Address, ERROR_CODE :550, ERROR_CODE :5.1.1 User Unknown\neve@receiver.example Invalid Address, ERROR_CODE :552, ERROR_CODE :5.2.2 Mailbox Full\n\nReceived:from mail.zoho.example by mx.zoho.example\nSubject:Hello',
+  ],
+  [
+    'Exchange 2003',
+    'joe@receiver.example on Thu, 19 Nov 2026 16:51:51 -0500\n    The recipient name is not recognized\neve@receiver.example on Thu, 19 Nov 2026 16:51:51 -0500\n    The mailbox is full',
+  ],
+])('%s tells of two recipients', (_, words) => {
+  const bounce = read(notice(DAEMON, 'Mail delivery failed', `Your message could not be delivered.\n\n${words}`))
+  const wanted = ['joe', 'eve'].map((name) => ({
+    address: `${name}@receiver.example`,
+    about: ['mailbox'],
+    permanent: true,
+  }))
+  expect(faultsOf(bounce, wanted)).toEqual([])
+  expect(bounce?.recipients.map(({ meaning }) => /full/.test(meaning))).toEqual([false, true])
 })
 
 it.each([

@@ -119,7 +119,7 @@ export function mayBeNotice(octets: Uint8Array): boolean {
   return SIGNS.test(head.slice(0, end))
 }
 const SIGNS =
-  /multipart\/report|message\/(?:global-)?delivery-status|^x-failed-recipients:|^return-path:[ \t]*<>|^from:.{0,300}(?:mailer-?daemon|mdaemon|post_?master|mail deliver|delivery (?:sub)?system|(?:mail|system) administrator|microsoft ?(?:exchange|outlook))/im
+  /multipart\/report|message\/(?:global-)?delivery-status|^x-failed-recipients:|^(?:return-path|from):[ \t]*<>|^from:.{0,300}(?:mailer-?daemon|mdaemon|post_?master|mail deliver|delivery (?:sub)?system|(?:mail|system) administrator|microsoft ?(?:exchange|outlook))/im
 
 /**
  * The reply of a server in a pasted text: the text begins with a code, or it has one as a program, a log or a person
@@ -237,7 +237,8 @@ function recipientOf(text: string, told: Told, { sender, host, block = '' }: Sen
   const full = hasStatus || status === undefined ? said : `${code}${status} ${said.slice(code.length)}`
   const refused = {
     asked,
-    sender,
+    // To oneself: what is said of the address is said of the recipient.
+    sender: sender?.toLowerCase() === asked?.toLowerCase() ? undefined : sender,
     host,
     temporary: action === 'delayed',
     ...(AT_CONNECTION.test(block) && { stage: 'banner' as const }),
@@ -376,7 +377,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const NOTHING = Buffer.alloc(0)
 const COPY =
-  /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message|non-delivered message)|\|-{3,} ?message (?:text|header) follows|(?:possibly truncated )?original message follows|original message headers:|message contents follow|the header of the original message|below is a copy of the original message|urspr.{1,2}ngliche (?:nachrichtenk.{1,2}pf|kopfzeilen)|en-t.{1,2}tes (?:de message|des messages?) d['’]origine|encabezados (?:del|de los) mensajes? original|intestazioni (?:del )?messaggio originale?|cabe.{1,2}alhos? (?:da|de) mensage[mn]s? origina)/im
+  /^[ \t]*(?:-{2,} ?(?:this is a copy of|below this line|the (?:header|body) of|original message|unsent message|message header|returned message|non-delivered message)|\|-{3,} ?message (?:text|header) follows|(?:possibly truncated )?original message follows|original message headers:|message (?:contents|headers) follow|the header of the original message|below is a copy of the original message|urspr.{1,2}ngliche (?:nachrichtenk.{1,2}pf|kopfzeilen)|en-t.{1,2}tes (?:de message|des messages?) d['’]origine|encabezados (?:del|de los) mensajes? original|intestazioni (?:del )?messaggio originale?|cabe.{1,2}alhos? (?:da|de) mensage[mn]s? origina)/im
 const DAEMON =
   /mailer-?daemon|mdaemon|post_?master|mail deliver|delivery (?:sub)?system|microsoft ?(?:exchange|outlook)|(?:mail|system) administrator/i
 const FAILED =
@@ -444,10 +445,13 @@ const REMOTE =
   /\b(?:host|while talking to|domain \S{1,200} by|server) ([\w-]{1,63}(?:\.[\w-]{1,63}){1,8})|^[ \t]*([\w-]{1,63}(?:\.[\w-]{1,63}){1,8}) \[/m
 const ADDRESS = '<?([^\\s<>()"\',;:@：，。；（）「」【】、]{1,64}@[A-Za-z0-9][\\w.-]{0,250}[A-Za-z0-9])>?'
 /** A line that begins with an address, which the next lines are about. */
-const ADDRESS_LINE = new RegExp(`^[ \\t]*(?:\\d{3} )?${ADDRESS}[ \\t]*(?::|\\.\\.\\.|\\(|$)(.*)$`)
-/** MDaemon: `Failed address: joe@example.org`; iCloud: `Recipient address: joe@example.org`. */
+const ADDRESS_LINE = new RegExp(
+  `^[ \\t]*(?:\\d{3} )?"?${ADDRESS}"?[ \\t]*(?::|\\.\\.\\.|\\(|$|(?=,?[ \\t](?:[\\w ]{0,30},)? ?error[_ ]code|on [a-z]{3},? ))(.*)$`,
+  'i',
+)
+/** MDaemon: `Failed address: joe@example.org`; iCloud: `Recipient address: joe@example.org`; DragonFly: a sentence. */
 const LABELLED_LINE = new RegExp(
-  `^[ \\t]*(?:failed |rejected |undeliverable |original |recipient )?(?:e-?mail )?(?:address|recipient)(?:es|s)?:[ \\t]*${ADDRESS}[ \\t]*$`,
+  `^[ \\t]*(?:(?:failed |rejected |undeliverable |original |recipient )?(?:e-?mail )?(?:address|recipient)(?:es|s)?:|there was an error delivering your mail to)[ \\t]*${ADDRESS}\\.?[ \\t]*$`,
   'i',
 )
 /** IMail: `Unknown user: joe@example.org`. */
@@ -504,9 +508,16 @@ function blocksOf(notice: string): Map<string, string> {
 
 /** The reply of a server among the words about an address, otherwise the words. */
 function saidIn(block: string): string {
-  const text = block.replace(/\s+/g, ' ').replace(/(^|\s)([45]\d\d): (?=\S)/, '$1$2 ')
-  const code = /(?:^|[\s:;'"(#<])([45]\d\d[ -](?=\S).*)$/s.exec(text)?.[1]
-  const said = (code ?? text).replace(/ ?(?:\(in reply to|giving up on|-{3,} transcript|>>> |##).*$/is, '')
+  const text = block
+    .replace(/\s+/g, ' ')
+    .replace(/\berror[_ ]code ?: ?/gi, '')
+    .replace(/(^|\s)([45]\d\d)(?::|,(?= [45]\.)) (?=\S)/, '$1$2 ')
+  const code =
+    /\[([45]\d\d[ -](?=\S)[^\]]*)\]/.exec(text)?.[1] ?? /(?:^|[\s:;'"(#<])([45]\d\d[ -](?=\S).*)$/s.exec(text)?.[1]
+  const said = (code ?? text).replace(
+    / ?(?:\(in reply to|giving up on|-{3,} transcript|-{3,}smtp command|>>> |##|message details: |no action is required).*$/is,
+    '',
+  )
   // Exchange quotes what the server said; the mark in front stands before the code.
   return code !== undefined && /^[^']*'$/.test(said) ? said.slice(0, -1) : said
 }

@@ -63,7 +63,8 @@ export function explainReply(text: string, refused: Refused = {}): Explanation {
   const byStatus = status === undefined ? undefined : DETAIL_OF_STATUS[status.slice(2)]
   const cause = detail ?? (reason === 'policy' || reason === 'unclear_refusal' ? byStatus : undefined) ?? reason
   const known = EXPLANATIONS[cause] ?? UNKNOWN
-  const own = ownWords(lines.join(' '), known[0] === 'unknown')
+  const said = lines.join(' ')
+  const own = ownWords(said, known[0] === 'unknown' || (written === 0 && OWN_CONNECTION.test(said)))
   const [about, meaning, toDo] = own ?? known
   return {
     reason,
@@ -75,6 +76,10 @@ export function explainReply(text: string, refused: Refused = {}): Explanation {
     ...(toDo !== undefined && { toDo }),
   }
 }
+
+/** Words of the sending host that stand where the reply of another one would. */
+const OWN_CONNECTION =
+  /^\s*(?:lost connection with|connect to \S+:|conversation with \S+ timed out|\S+ timed out while)|\bunable to connect successfully\b|\bname server: \S{1,255}: host name look-?up failure/i
 
 /** What the sending host itself tells: no other server refused anything, or what it refused is not known. */
 const ownWords = (text: string, isOpen: boolean): Row | undefined =>
@@ -137,7 +142,7 @@ const OWN_WORDS: OwnWords = [
     ],
   ],
   [
-    /\bno mx record|\bhost unknown\b|\bunknown host\b|\bhost (?:or domain )?name (?:was )?not found|nxdomain|no relevant answers|\bhost ?name look-?up fail|\b(?:no data known|could not find a gateway)|\bname service error\b.{0,120}\bnot found|\bdomain does not exist|dns query failed/i,
+    /\bno mx record|\bhost unknown\b|\bunknown host\b|\bhost (?:or domain )?name (?:was )?not found|nxdomain|no relevant answers|\bhost ?name look-?up fail|\b(?:no data known|could not find a gateway)|\bname service error\b.{0,120}\bnot found|\bdomain does not exist|\bhost \S{1,255} not found|dns query failed/i,
     [
       'recipient_domain',
       'The domain of the recipient’s address has no mail host that the sending host could find in the DNS.',
@@ -153,7 +158,7 @@ const OWN_WORDS: OwnWords = [
     ],
   ],
   [
-    /\bconnect(?:ion|ed|ing)?\b.{0,120}\b(?:refused|timed out|time-?out|reset|dropped)|\b(?:operation|session) timed out|\bno route to host|\bnetwork (?:is )?unreachable|\bhost is down|\b(?:did not accept our requests|unable|failed|able) to (?:connect|establish an smtp connection)|\blost connection|\bretry (?:time ?out|time not reached)|\ball hosts\b.{0,60}\bfailing|\b(?:message|queue|envelope|delivery|delivery time)[ .](?:is )?expired|\bin (?:the )?queue too long|\bcould not be delivered for\b|\b(?:multiple|several|\d{1,3}) (?:retries|attempts)\b|\bfor \d{1,3} days\b|\bnetwork error\b|^\s*[45]\.4\.[127]\b/i,
+    /\bconnect(?:ion|ed|ing)?\b.{0,120}\b(?:refused|timed out|time-?out|reset|dropped)|\b(?:operation|session) timed out|\bno route to host|\bnetwork (?:is )?unreachable|\bhost is down|\b(?:did not accept our requests|unable|failed|able) to (?:connect|establish an smtp connection)|\blost connection|\bretry (?:time ?out|time not reached)|\ball hosts\b.{0,60}\bfailing|\b(?:message|queue|envelope|delivery|delivery time)[ .](?:is )?expired|\bin (?:the )?queue too long|\bcould not be delivered for\b|\b(?:multiple|several|\d{1,3}) (?:retries|attempts)\b|\bfor \d{1,3} days\b|\bnetwork error\b|\bunable to connect successfully\b|\bcould not deliver for\b|\bhost not reachable\b|^\s*[45]\.4\.[127]\b/i,
     [
       'recipient_domain',
       'The mail server of the recipient’s domain could not be reached, or did not take the message in time. This says nothing about the mailbox.',

@@ -71,7 +71,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
 
   any(
     'policy',
-    /\b(?:url|uri|link|hyperlink)s? (?:in|of) (?:this |the |your )?(?:e-?mail|mail|message|body)\b.{0,80}\b(?:listed|block|black|dbl)|\b(?:link|url|uri|domain in (?:the )?(?:message )?body)s?\b.{0,40}\blisted (?:in|by|on|at)\b|\binfected\b/,
+    /\b(?:url|uri|link|hyperlink)s? (?:in|of) (?:this |the |your )?(?:e-?mail|mail|message|body)\b.{0,80}\b(?:listed|block|black|dbl)|\b(?:link|url|uri|domain in (?:the )?(?:message )?body)s?\b.{0,40}\blisted (?:in|by|on|at)\b|\b(?:black-?listed|blocked|listed) (?:url|uri|link)s?\b|\binfected\b/,
     'KumoMTA, rspamd, amavis',
     '550 5.7.1 URL in this email is listed on dbl.spamhaus.org',
     'message_content',
