@@ -32,7 +32,7 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   const each = facts.keys.flatMap((key) => findingsOf(key, domain, facts.providers))
   // Statements about all keys together stay open while a selector has no answer.
   const all = together(usable)
-  const isOpen = facts.unanswered > 0 && all.length > 0
+  const isOpen = facts.unanswered > 0 && (all.length > 0 || facts.dangling.some((one) => mayBeSigned(facts, one)))
   if (usable.length === 0 && facts.unanswered > 0) return unknown(facts, [...about, ...each])
   const findings = [
     ...about,
@@ -123,10 +123,7 @@ function doubled({ domain, doubled: found }: DkimFacts): Finding[] {
 
 /** Selectors that should have a key: those that the caller named, and those with an alias. */
 function named(facts: DkimFacts): Finding[] {
-  // A selector without an answer may have the present key.
-  const dangling = facts.dangling.filter(
-    ({ target }) => isNext(facts, target) || facts.unanswered === 0 || !providerOfAlias(target)?.alternates,
-  )
+  const dangling = facts.dangling.filter((one) => isNext(facts, one.target) || !mayBeSigned(facts, one))
   const next = dangling.filter(({ target }) => isNext(facts, target))
   const off = Map.groupBy(
     dangling.filter((one) => !next.includes(one)),
@@ -138,6 +135,16 @@ function named(facts: DkimFacts): Finding[] {
   ]
   const others = facts.keyless.filter((one) => !facts.dangling.some(({ selector }) => selector === one))
   return [...aliases, ...others.map((one) => keyless(facts, one))].slice(0, MAX_KEYLESS)
+}
+
+/**
+ * Whether a provider that uses one key at a time may have its present key at a selector without an answer. Where all
+ * of its selectors are aliases without a key, it has none.
+ */
+function mayBeSigned({ unanswered, dangling }: DkimFacts, { target }: DkimFacts['dangling'][number]): boolean {
+  const provider = providerOfAlias(target)
+  const isEmpty = (selector: string): boolean => dangling.some((one) => one.selector === selector)
+  return unanswered > 0 && provider?.alternates === true && !provider.selectors.every(isEmpty)
 }
 
 /** Maximum number of findings about selectors without a key. */
