@@ -10,7 +10,7 @@ import { chainOf, networksOf, type SpfNode, type SpfTerm } from './tree.ts'
 export type DeadTerm = {
   readonly text: string
   readonly why: Problem
-  readonly kind: 'no_host' | 'no_mx' | 'not_public' | 'equals_sign' | 'include' | 'after_all'
+  readonly kind: 'no_host' | 'no_mx' | 'not_public' | 'equals_sign' | 'include' | 'after_all' | 'neutral'
   readonly directive?: Directive
 }
 
@@ -41,8 +41,10 @@ const AFTER_ALL = { why: deadTermProblem('after_all'), kind: 'after_all' } as co
 
 function deadTerm(directive: Directive, terms: readonly SpfTerm[]): readonly DeadTerm[] {
   const { mechanism, qualifier } = directive
-  if (qualifier !== '+' || mechanism.kind === 'all') return []
+  if (mechanism.kind === 'all') return []
   const text = formatDirective(directive)
+  if (qualifier === '?') return [{ text, why: deadTermProblem('neutral'), kind: 'neutral', directive }]
+  if (qualifier !== '+') return []
   const dead = (kind: DeadTerm['kind'], why: Problem): DeadTerm[] => [{ text, why, kind, directive }]
   if ('network' in mechanism)
     return isReservedNetwork(mechanism.network) ? dead('not_public', deadTermProblem('not_public')) : []

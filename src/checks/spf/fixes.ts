@@ -108,7 +108,8 @@ const softest = (alls: readonly Qualifier[]): Qualifier =>
 /** The record with another `all`, or with one at the end if there was none. */
 export const withAll = (record: SpfRecord, qualifier: Qualifier): string => formatSpf(ending(record, qualifier))
 
-function ending(record: SpfRecord, qualifier: Qualifier): SpfRecord {
+/** {@link withAll}, as a record. */
+export function ending(record: SpfRecord, qualifier: Qualifier): SpfRecord {
   const before = reachable(record).filter(({ mechanism }) => mechanism.kind !== 'all')
   return { ...withoutRedirect(record), directives: [...before, { qualifier, mechanism: { kind: 'all' } }] }
 }

@@ -2,14 +2,14 @@ import type { Problem } from '../../base/problem.ts'
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import { providerOfInclude } from '../../providers/index.ts'
 import type { Finding } from '../check.ts'
-import { firstRecord, mended, namesSomebody, shorterWithinLimits, softened, withAll, without } from './fixes.ts'
+import { ending, firstRecord, mended, namesSomebody, shorterWithinLimits, softened, withAll, without } from './fixes.ts'
 import { fixOf } from './judge-record.ts'
 import type { SpfLookup } from './lookup.ts'
 import { mend, slipsIn } from './mend.ts'
 import { MAX_RECORD } from './parse.ts'
 import { includedProblem } from './problems.ts'
 import type { Permerror, SpfReading } from './reading.ts'
-import { allOf, formatDirective, formatSpf, type SpfRecord } from './terms.ts'
+import { allOf, formatDirective, formatMacroString, formatSpf, type SpfRecord } from './terms.ts'
 import { costOf, leads, lookupsOf, MAX_LOOKUPS, MAX_VOID_LOOKUPS, nodesOf, type SpfNode, voidTermsOf } from './tree.ts'
 
 /** Maximum number of reasons for permerror that are reported individually. */
@@ -171,9 +171,13 @@ function offered(record: SpfRecord | undefined, mail: MailHosts | undefined): st
   return first?.endsWith(' ~all') ? first : undefined
 }
 
-/** The domain's own record without a term that only causes permerror; undefined if the term is in another record. */
+/**
+ * The domain's own record without a term that only causes permerror, in place of a redirect with an end; undefined if
+ * the term is in another record.
+ */
 function withoutTerm(root: SpfNode, term: string): SpfRecord | undefined {
   const { record } = root
+  if (record?.redirect && `redirect=${formatMacroString(record.redirect)}` === term) return ending(record, '~')
   if (!record?.directives.some((directive) => formatDirective(directive) === term)) return undefined
   return without(record, (directive) => formatDirective(directive) === term)
 }

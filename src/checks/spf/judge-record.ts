@@ -309,7 +309,8 @@ function revived(
   dead: readonly DeadTerm[],
   mail: MailHosts | undefined,
 ): string | undefined {
-  if (!record) return undefined
+  // Whether a neutral term is to pass only the owner knows.
+  if (!record || dead.some(({ kind }) => kind === 'neutral')) return undefined
   if (dead.some(({ kind }) => kind === 'equals_sign')) {
     const meant = meantBy([evidence])
     if (meant) return formatSpf(meant)

@@ -64,6 +64,7 @@ export const deadTermProblem = problemsOf('spf_dead_term', {
   include: ({ name }: Name) => `the record of ${shown(name, 255)} lets nobody pass`,
   equals_sign: () => 'written with "=" in place of ":", so receivers ignore it',
   after_all: () => 'stands after "all", so it is never evaluated',
+  neutral: () => 'neutral by its "?", which is no pass',
   term: ({ text, why }: Text & { why: Problem }, say) => `${quoted(text, 120)} (${say(why)})`,
 })
 
