@@ -16,7 +16,8 @@ const TLS_REQUIRED = new RegExp(
     `\\b(?:without|no|not using|not over|lacks?) ${TLS}\\b(?!.{0,20}\\b(?:supported|available|offered))|\\bnon-?tls (?:connection|session|host)|\\bplain-?text (?:smtp|connections?|sessions?|mail)\\b|\\bno plain-?text\\b|\\b(?:tls|ssl) ?v?\\d(?:\\.\\d)? (?:is the|or (?:later|newer|higher|above))`,
     '\\bno unencrypted\\b|\\bunencrypted (?:connections?|sessions?|mail)\\b.{0,20}\\b(?:not|refused|rejected|denied)|\\b(?:encryption|cipher|tls|ssl)\\b.{0,20}\\btoo weak\\b',
     '\\bmta-?sts enforce|\\b(?:dane|tlsa)\\b.{0,30}\\b(?:required|fail\\w{0,3}|invalid|not valid)|\\b(?:tlsa|dane)-invalid\\b',
-    '\\bverschlusselung (?:ist )?(?:erforderlich|notwendig)|\\bchiffrement (?:requis|obligatoire)|\\bcifrado (?:requerido|obligatorio)|требуется (?:шифрование|tls)|需要加密',
+    '(?:\\b(?:start)?(?:tls|ssl)|cifrad\\w|cifratura|chiffrement|verschlusselung|versleuteling|szyfrowan\\w{2}|sifrovani|шифрован\\S{2}).{0,20}(?:erforderlich|pflicht|notwendig|necesari|requerid|requis|obligat|obbligat|obrigat|vereist|verplicht|wymagan|vyzadovan|необходим|требует|kravs|kreves|gerekli|zorunlu|必要|必須|필요)',
+    '(?:requiere|richiest[ao]|necesita|exige|vyzadovan\\w|требуется|需要).{0,20}(?:\\b(?:tls|ssl)\\b|cifrad|cifratura|chiffrement|шифрован|加密|tls)',
   ].join('|'),
 )
 
@@ -58,7 +59,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'reverse_dns_required',
-    /mismatches client ip|\bunknown (?:client|remote|connecting|sending) (?:host|name|address)\b|(?<!\b[he][eh]lo )(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b|обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|反向解析|(?:dns|ptr|resolution|resolucion|resolucao|risoluzione|zone?|zona) (?:inver[st]|reverso)\w{0,2}|\b(?:inverse?[rs]?|omgekeerde?|omvan[dt]|omvendt?|reverzn\w|odwrotn\w{1,3}|ters|forditott) (?:dns|zone?|zaznam|rekord|kayd)|\bruckwartsauflosung|зворотн\S{1,4} (?:зон|запис|dns)/,
+    /mismatches client ip|\bunknown (?:client|remote|connecting|sending) (?:host|name|address)\b|(?<!\b[he][eh]lo )(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b|обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|역방향|反向解析|(?:dns|ptr|resolution|resolucion|resolucao|risoluzione|zone?|zona) (?:inver[st]|reverso)\w{0,2}|\b(?:inverse?[rs]?|omgekeerde?|omvan[dt]|omvendt?|reverzn\w|odwrotn\w{1,3}|ters|forditott) (?:dns|zone?|zaznam|rekord|kayd)|\bruckwartsauflosung|зворотн\S{1,4} (?:зон|запис|dns)/,
     'QQ, Russian, Japanese, Chinese, Romance postmasters',
     '550 domain [example.com] mismatches client ip 192.0.2.225.',
   ),
