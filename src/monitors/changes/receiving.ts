@@ -1,6 +1,7 @@
 import type { CheckAnswer } from '../../answers/check.ts'
 import {
   better,
+  came,
   difference,
   type Known,
   list,
@@ -10,6 +11,7 @@ import {
   type Row,
   type Said,
   turned,
+  went,
   worse,
 } from './row.ts'
 
@@ -49,14 +51,8 @@ export const MX_ROWS: readonly Row<CheckAnswer>[] = [
     const takes = (kind: keyof typeof KINDS): boolean => kind === 'explicit' || kind === 'implicit'
     return [(takes(is) === takes(was) ? neutral : takes(is) ? better : worse)(KINDS[is])]
   }),
-  mxRow('mx.host_added', 'MX', (before, after) => {
-    const { added } = difference(hosts(before), hosts(after))
-    return added.length > 0 ? [neutral(`${list(added)} added`)] : []
-  }),
-  mxRow('mx.host_removed', 'MX', (before, after) => {
-    const { gone } = difference(hosts(before), hosts(after))
-    return gone.length > 0 ? [neutral(`${list(gone)} removed`)] : []
-  }),
+  mxRow('mx.host_added', 'MX', (before, after) => came(hosts(before), hosts(after))),
+  mxRow('mx.host_removed', 'MX', (before, after) => went(hosts(before), hosts(after))),
   mxRow('mx.preference', 'MX', (before, after) =>
     shared(before, after).flatMap(([was, is]) =>
       was.priority === is.priority

@@ -45,13 +45,16 @@ export function difference(
   return { gone: [...was].filter((one) => !is.has(one)), added: [...is].filter((one) => !was.has(one)) }
 }
 
-/** The items that came and those that went. */
-export function cameAndWent(before: readonly string[], after: readonly string[]): readonly Said[] {
-  const { gone, added } = difference(before, after)
-  return [
-    ...(added.length > 0 ? [neutral(`${list(added)} added`)] : []),
-    ...(gone.length > 0 ? [neutral(`${list(gone)} removed`)] : []),
-  ]
+/** The items that are only in the list after a change. */
+export function came(before: readonly string[], after: readonly string[]): readonly Said[] {
+  const { added } = difference(before, after)
+  return added.length > 0 ? [neutral(`${list(added)} added`)] : []
+}
+
+/** The items that are only in the list before it. */
+export function went(before: readonly string[], after: readonly string[]): readonly Said[] {
+  const { gone } = difference(before, after)
+  return gone.length > 0 ? [neutral(`${list(gone)} removed`)] : []
 }
 
 /** The items of two lists with the same key, each key once. */

@@ -1,17 +1,5 @@
 import type { CheckAnswer } from '../../answers/check.ts'
-import {
-  better,
-  cameAndWent,
-  difference,
-  list,
-  neutral,
-  pairs,
-  partRow,
-  type Row,
-  type Said,
-  turned,
-  worse,
-} from './row.ts'
+import { better, came, list, neutral, pairs, partRow, type Row, type Said, turned, went, worse } from './row.ts'
 
 /** Like {@link partRow}; what does not apply is not compared either. */
 const row = <K extends 'ns' | 'soa' | 'caa'>(
@@ -29,14 +17,8 @@ const serverPairs = (before: CheckAnswer['ns'], after: CheckAnswer['ns']) =>
 const hosts = ({ servers }: CheckAnswer['ns']): readonly string[] => servers.map(({ host }) => host)
 
 export const ZONE_ROWS: readonly Row<CheckAnswer>[] = [
-  row('ns', 'added', 'Name servers', (before, after) => {
-    const { added } = difference(hosts(before), hosts(after))
-    return added.length > 0 ? [neutral(`${list(added)} added`)] : []
-  }),
-  row('ns', 'removed', 'Name servers', (before, after) => {
-    const { gone } = difference(hosts(before), hosts(after))
-    return gone.length > 0 ? [neutral(`${list(gone)} removed`)] : []
-  }),
+  row('ns', 'added', 'Name servers', (before, after) => came(hosts(before), hosts(after))),
+  row('ns', 'removed', 'Name servers', (before, after) => went(hosts(before), hosts(after))),
   row('ns', 'lame', 'Name servers', (before, after) =>
     serverPairs(before, after).flatMap(([was, is]) =>
       turned(was.lame, is.lame, (_, now) =>
@@ -76,5 +58,8 @@ export const DNSSEC_ROWS: readonly Row<CheckAnswer>[] = [
       ? worse('DNSSEC validation fails: validating resolvers return no answer')
       : better('DNSSEC validation succeeds again'),
   ),
-  row('caa', 'records', 'CAA', (before, after) => cameAndWent(before.records.map(caaText), after.records.map(caaText))),
+  row('caa', 'records', 'CAA', (before, after) => {
+    const [was, is] = [before.records.map(caaText), after.records.map(caaText)]
+    return [...came(was, is), ...went(was, is)]
+  }),
 ]
