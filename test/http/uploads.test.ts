@@ -55,8 +55,10 @@ describe('one key', () => {
       most = Math.max(most, program.residentBytes() - before)
       await Promise.race([read, new Promise((resolve) => setTimeout(resolve, 100))])
     }
-    await expect.poll(() => refused.map(statusOf), { timeout: 30_000 }).toEqual(Array(29).fill(429))
-    expect(refused[0]).toContain('too_many_uploads')
+    // On a busy machine the database may be away (502) for one of the 16 that were let in.
+    const ofBound = () => refused.filter((said) => statusOf(said) !== 502)
+    await expect.poll(() => ofBound().map(statusOf), { timeout: 30_000 }).toEqual(Array(29).fill(429))
+    expect(ofBound()[0]).toContain('too_many_uploads')
     // The records that are read are 512 MiB. Garbage that is not yet collected counts, more of it on a busy machine.
     expect(most / MIB).toBeLessThan(320)
     for (const { socket } of opened) socket.destroy()
