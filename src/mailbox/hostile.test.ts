@@ -64,7 +64,10 @@ describe.each(['', 'EHLO', 'STAR', 'MAIL', 'RCPT'])('at %j a server', (stage) =>
     const ctx = labCtx({ 'x.example': { A: ['127.0.0.1'] } }, { dial, now: Date.now })
     const verifier = createVerifier(ctx, { helo: domain('us.example'), port })
     const v = await verifier.verify(ctx, { email: 'a@x.example', timeoutMs: 250 })
-    expect(['unreachable', 'accepted', 'catch_all']).toContain(v.result)
+    // On a busy machine the time can be over before the server was asked: our own limit.
+    expect(['unreachable', 'accepted', 'catch_all', 'own_limit']).toContain(
+      v.result === 'deferred' ? v.reason : v.result,
+    )
     expect(v.reason).not.toBe('mailbox_not_found')
     for (let i = 0; i < 100 && sockets.size > 0; i++) await new Promise((resolve) => setTimeout(resolve, 5))
     expect(sockets.size).toBe(0)

@@ -124,7 +124,8 @@ function tablesReader(kind: Kind, first: CsvLayout, found: (layout: CsvLayout) =
 
 /** Whether a record without an input may be the header of a table. */
 function isNames(kind: Kind, { cells, isTooLong }: CsvRecord, { header, index }: CsvLayout): boolean {
-  if (!header || isTooLong || cells.length < 2 || cells.length > MAX_NAMES) return false
+  if (!header || isTooLong || cells.length > MAX_NAMES) return false
+  if (cells.filter((cell) => trimmed(cell) !== '').length < 2) return false
   const input = cells[index] ?? ''
   if (kind === 'verify' ? input.includes('@') : looksLike(kind, input)) return false
   return (
