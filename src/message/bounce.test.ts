@@ -917,6 +917,16 @@ it.each<[what: string, given: Buffer | string, wanted: Wanted, isReturned?: bool
     true,
   ],
   [
+    'a paragraph of Exim without its first lines',
+    `The following address(es) failed:\n\n  ${JOE}\n    No Such User Here`,
+    { address: JOE, about: ['mailbox'], permanent: true },
+  ],
+  [
+    'a warning in German',
+    `Ihre Nachricht konnte noch nicht zugestellt werden.\n\n${JOE}\nconnect to mx.receiver.example[192.0.2.9]:25: Connection refused`,
+    { address: JOE, action: 'delayed', about: ['recipient_domain'], permanent: false },
+  ],
+  [
     'a line of the log of Postfix',
     `Nov 20 10:00:05 mx postfix/smtp[4711]: 4WxAA1: to=<${JOE}>, relay=mx.receiver.example[192.0.2.9]:25, dsn=5.1.1, status=bounced (host mx.receiver.example[192.0.2.9] said: 550 5.1.1 User unknown (in reply to RCPT TO command))`,
     { address: JOE, about: ['mailbox'], permanent: true, code: 550 },
@@ -1041,6 +1051,10 @@ it.each([
   ['Der Server sagte: 552 5.2.2 Postfach voll', '552 5.2.2 Postfach voll'],
   ['sm-mta[12]: 62: to=<joe@receiver.example>, dsn=5.1.1, stat=User unknown', '5.1.1, stat=User unknown'],
   ['SMTP Error Code: 550\n5.1.1 User unknown', '550 5.1.1 User unknown'],
+  [
+    'SMTP server error: DATA END command failed Detail: rejected by SPF policy SMTP code: 550 Additional SMTP info: 5.7.1',
+    '550 5.7.1 rejected by SPF policy',
+  ],
   ['Error code: 552\r\n\r\nMessage: mailbox full', '552 mailbox full'],
   ['Erreur SMTP 550 :\nboîte pleine', '550 boîte pleine'],
   ['550\n5.1.1 no such user', '550 5.1.1 no such user'],

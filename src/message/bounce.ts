@@ -131,6 +131,7 @@ export function replyIn(pasted: string): string | undefined {
     .replace(/\((\d{3}), b?['"]/, '$1 ')
     .replace(/^(?:[ \t]*(?:>|<{3}|S:|#(?=\d{3}\b)))+/gm, '')
     .replace(CODE_LINE, '$1 ')
+    .replace(CODE_BEHIND, ': $2 $3 $1')
   if (MESSAGE_FIELD.test(text)) return undefined
   const refusal = REFUSAL.exec(text)
   if (refusal) return withoutTail(text.slice(refusal.index + refusal[1]!.length))
@@ -144,6 +145,9 @@ const HEADER_FIELD =
 /** A code at the end of a line, by itself or behind a label, whose words are on the next one. */
 const CODE_LINE =
   /^(?:[^\n]{0,80}\b(?:\p{L}{0,12}-?code|c[oó]digo|codice|kod|error|erreur|errore|\p{L}{0,12}fehler|fout|status)\b[^\n\d]{0,20}|[ \t]*)([45]\d\d)[ \t.:]*\r?\n\s*(?:(?:error )?(?:message|text|description|reason|details?|response|meldung|explanation)[ \t]*[:=][ \t]*)?(?=\S)/imu
+/** PHPMailer tells the code behind the words. */
+const CODE_BEHIND =
+  /\bdetail: ([^\n]{1,500}?) smtp code: ([45]\d\d)(?: additional smtp info: ([45]\.\d{1,3}\.\d{1,3}))?/i
 const REPLY = /^\s*(?:[245]\d\d(?:[ -]|\s*$)|#?[245]\.\d{1,3}\.\d{1,3}(?:\s|$))/
 /** A refusal at the begin of a line, behind the words of who passes it on, or with an enhanced code. */
 const REFUSAL = new RegExp(
@@ -381,7 +385,7 @@ const COPY =
 const DAEMON =
   /mailer-?daemon|mdaemon|post_?master|mail deliver|delivery (?:sub)?system|microsoft ?(?:exchange|outlook)|(?:mail|system) administrator/i
 const FAILED =
-  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not (?:yet )?been delivered|(?:was ?n[o']t able|unable) to deliver|(?:attempting|trying) to deliver|was ?n[o']t delivered|message is delayed|did not reach (?:some|all|any|the following)|had delivery problems|deliver\w{1,4} (?:was )?aborted|(?:can|could) not (?:send|be delivered)|cannot send|mail fail(?:ed|ure)|invalid user address|delivery incomplete|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|fehler bei der (?:nachrichten)?zustellung|recapito non riuscito|error de entrega|bezorging is mislukt|leveransen misslyckades|levering(?:en)? mislykke|dostarczanie nie powiod|配信に失敗|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
+  /\b(?:could ?n[o']t be delivered|undeliver|delivery (?:to .{0,200}|has )?fail|delivery status notification \((?:fail|delay)|failed permanently|permanent (?:fatal )?(?:delivery )?error|not (?:yet )?been delivered|(?:was ?n[o']t able|unable) to deliver|(?:attempting|trying) to deliver|was ?n[o']t delivered|message is delayed|did not reach (?:some|all|any|the following)|had delivery problems|following address(?:es|\(es\))? failed|deliver\w{1,4} (?:was )?aborted|(?:can|could) not (?:send|be delivered)|cannot send|mail fail(?:ed|ure)|invalid user address|delivery incomplete|returned mail|returned to sender|failure notice|delivery failure|has been delayed|transient|still being retried)|unzustellbar|nicht zugestellt|fehler bei der (?:nachrichten)?zustellung|recapito non riuscito|error de entrega|bezorging is mislukt|leveransen misslyckades|levering(?:en)? mislykke|dostarczanie nie powiod|配信に失敗|\b(?:non (?:remis|recapitato|distribu[ée])|n['’]a pas pu [eê]tre (?:remis|distribu|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution)|non [eè] stato (?:consegnato|recapitato)|mancat[ao] (?:consegna|recapito)|no se (?:pudo|ha podido|puede) entregar|no (?:ha sido|fue) entregad|n[aã]o (?:p[oô]de ser|foi|pode ser) entregue|falha na entrega|kon niet worden (?:be|af)geleverd|onbestelbaar|kunde inte levereras|nelze doru[cč]it|nebylo mo[zž]n[eé] doru[cč]it)|teslim edilemedi|iletilemedi|nie (?:zostala|mogla) .{0,40}dostarczon|退信|退回|返送|配信(?:不能|できません)|送信できません|반송|전송.{0,6}실패|не (?:удалось|может быть|было) доставлен/i
 
 const isFromDaemon = ({ fields }: Mail): boolean =>
   DAEMON.test(written(fields, 'from')) ||
@@ -400,7 +404,7 @@ const saysFailed = (words: string): boolean => FAILED.test(words.replace(/\s+/g,
 const STATUS = /(?:(?:^|[:(#'"])[ \t]*#?|\b[45]\d\d[ -]#?)[45]\.[1-7]\.\d{1,3}(?=[\s:;,)]|$)/m
 
 const DELAYED =
-  /\b(?:delayed|delay reason|warning|status notification \(delay|not yet been delivered|still being retried|will (?:be retried|retry|keep trying)|delivery incomplete|transient|queue id)\b/i
+  /\b(?:delayed|delay reason|warning|status notification \(delay|not yet been delivered|still being retried|will (?:be retried|retry|keep trying)|delivery incomplete|transient|queue id)\b|noch nicht zugestellt|weitere zustellversuche|pas encore [eé]t[eé] (?:remis|distribu|d[eé]livr)|todav[ií]a no se ha|non [eè] ancora stat|ещ[её] не (?:был[аои]? )?доставлен|まだ配信|尚未/i
 
 function fromWords(
   fields: readonly Field[],
