@@ -169,6 +169,12 @@ describe('the first row of the table of verdicts that fits', () => {
       ['Google Workspace: authorized'],
     ],
     ['local_policy is no forwarding', [{ reason: 'local_policy' }], {}, ['unknown senders in 192.0.2.0/24: unknown']],
+    [
+      'a gateway, whose zone does not name it',
+      [{ reason: 'forwarded' }],
+      { hostOf: () => 'mx0a-001.pphosted.com' },
+      ['forwarded by pphosted.com (Proofpoint): forwarded'],
+    ],
     ['a known forwarder', [{}], { hostOf: () => 'mx1.improvmx.com' }, ['forwarded by ImprovMX: forwarded']],
     [
       'it carries a selector that an authorized sender uses more',

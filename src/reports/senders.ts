@@ -2,6 +2,7 @@ import { inTurns } from '../base/at-most.ts'
 import { counted } from '../base/text.ts'
 import { dayOf } from '../base/time.ts'
 import { dkimStepsOf, type Provider } from '../providers/index.ts'
+import { ownerOfHost } from '../providers/sending.ts'
 import type { SenderWord } from '../store/postgres/report-notes.ts'
 import type { SourceSum } from '../store/postgres/report-sums.ts'
 import { blockOf, type Home, homeOf, keyOf, type SenderFacts, type SpfMatch, saidHomes } from './home.ts'
@@ -134,9 +135,10 @@ function forwardedBecause(
 function forwarderOf({ source, home }: Placed, facts: SenderFacts, because: string): Home {
   const host = facts.hostOf(source.address)
   const envelope = source.envelope_from || source.spf_domain
+  const zone = host === undefined ? undefined : organizationOf(host)
   const name =
     home.provider?.name ??
-    (host !== undefined ? organizationOf(host) : undefined) ??
+    zone ??
     (envelope !== '' && organizationOf(envelope) !== organizationOf(facts.domain)
       ? organizationOf(envelope)
       : undefined) ??
@@ -145,13 +147,21 @@ function forwarderOf({ source, home }: Placed, facts: SenderFacts, because: stri
   return {
     ...{
       id: `forward:${name.replaceAll('/', '-')}`,
-      name: `forwarded by ${name}`,
+      name: `forwarded by ${name}${host !== undefined && name === zone ? serviceWords(host, zone) : ''}`,
       because,
       related: false,
       weak: false,
     },
     ...(home.provider && { provider: home.provider }),
   }
+}
+
+/** The service behind a host, where the zone of the host does not say it: `pphosted.com (Proofpoint)`. */
+function serviceWords(host: string, zone: string): string {
+  const owner = ownerOfHost(host)
+  if (!owner || !('service' in owner)) return ''
+  const { name } = owner.service
+  return zone.includes(name.split(/[ .]/, 1)[0]!.toLowerCase()) ? '' : ` (${name})`
 }
 
 /**
