@@ -80,52 +80,22 @@ export function openLane({ command, log, endedInputs = NONE_ENDED, idleMs = IDLE
     let reason: LaneReason | undefined
     let marked: Promise<void> | undefined
     let suspect: NodeJS.Timeout | undefined
+    let fromMs: number | undefined
     try {
       const own = await startedChild()
       if (isMail) suspect = setTimeout(() => (marked = endedInputs.mark(name)), SUSPECT_MS)
-      return await within(own, kind, octets, input, ask)
+      ask.signal.throwIfAborted()
+      fromMs = performance.now()
+      return await withinWalls(own, { kind, octets, input }, ask, closed.signal)
     } catch (error) {
       // What ended the process; the error of a reader did not.
       if (error instanceof LaneError && error.reason !== 'full' && !child?.isAlive()) reason = error.reason
       throw error
     } finally {
+      if (fromMs !== undefined) turns.addTime(ask.caller, performance.now() - fromMs)
       clearTimeout(suspect)
       await marked
       if (marked || reason !== undefined) await endedInputs.end(name, reason)
-    }
-  }
-
-  /** Does the work within its walls. */
-  async function within(
-    own: Child,
-    kind: AnyKind,
-    octets: Uint8Array,
-    input: unknown,
-    ask: HeavyAsk,
-  ): Promise<unknown> {
-    const { caller, signal, onBatch } = ask
-    signal.throwIfAborted()
-    const cpuMs = kind.cpuMs?.(octets.length) ?? cpuLimitMs(octets.length)
-    const fromMs = performance.now()
-    let isReading = false
-    const stop = (): void => own.kill(signal.reason)
-    const shut = (): void => own.kill(new LaneError('full'))
-    // Where rows wait for their reader the work is not to blame.
-    const late = (): void => own.kill(new LaneError(isReading ? 'full' : 'time'))
-    const wall = setTimeout(late, Math.min(cpuMs * WALL, MAX_WALL_MS))
-    signal.addEventListener('abort', stop, { once: true })
-    closed.signal.addEventListener('abort', shut, { once: true })
-    try {
-      return await own.run({ kind: kind.name, input, cpuMs }, octets, async (batch) => {
-        isReading = true
-        await onBatch?.(batch)
-        isReading = false
-      })
-    } finally {
-      clearTimeout(wall)
-      signal.removeEventListener('abort', stop)
-      closed.signal.removeEventListener('abort', shut)
-      turns.addTime(caller, performance.now() - fromMs)
     }
   }
 
@@ -181,5 +151,34 @@ export function openLane({ command, log, endedInputs = NONE_ENDED, idleMs = IDLE
       child?.kill(new LaneError('full'))
       await working
     },
+  }
+}
+
+/** Does a job within its walls. `closed`: the lane is closed. */
+async function withinWalls(
+  child: Child,
+  { kind, octets, input }: { readonly kind: AnyKind; readonly octets: Uint8Array; readonly input: unknown },
+  { signal, onBatch }: HeavyAsk,
+  closed: AbortSignal,
+): Promise<unknown> {
+  const cpuMs = kind.cpuMs?.(octets.length) ?? cpuLimitMs(octets.length)
+  let isReading = false
+  const stop = (): void => child.kill(signal.reason)
+  const shut = (): void => child.kill(new LaneError('full'))
+  // Where rows wait for their reader the work is not to blame.
+  const late = (): void => child.kill(new LaneError(isReading ? 'full' : 'time'))
+  const wall = setTimeout(late, Math.min(cpuMs * WALL, MAX_WALL_MS))
+  signal.addEventListener('abort', stop, { once: true })
+  closed.addEventListener('abort', shut, { once: true })
+  try {
+    return await child.run({ kind: kind.name, input, cpuMs }, octets, async (batch) => {
+      isReading = true
+      await onBatch?.(batch)
+      isReading = false
+    })
+  } finally {
+    clearTimeout(wall)
+    signal.removeEventListener('abort', stop)
+    closed.removeEventListener('abort', shut)
   }
 }
