@@ -96,10 +96,17 @@ export function readTree(root: SpfNode): SpfReading {
     duplicateIncludes: duplicateIncludes(root),
     declaredNonSender: isNonSender(chain),
     dead,
-    ...(permerrors.length === 0 && unknown.length === 0 && isEmpty(extent)
+    ...(permerrors.length === 0 && (allowsNone(chain) || (unknown.length === 0 && isEmpty(extent)))
       ? { passesNobody: { names: dead.length > 0 } }
       : {}),
   }
+}
+
+/** Whether no term of the records says "pass", whatever its name leads to. */
+function allowsNone(chain: readonly SpfNode[]): boolean {
+  const last = chain.at(-1)?.record
+  const isWhole = last !== undefined && (last.redirect === undefined || allOf(last) !== undefined)
+  return isWhole && chain.every(({ record }) => record?.directives.every(({ qualifier }) => qualifier !== '+'))
 }
 
 const isEmpty = ({ ipv4, ipv6Prefixes, passing: { conditional, open, tooWide } }: Extent): boolean =>
