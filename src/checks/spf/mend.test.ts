@@ -64,6 +64,10 @@ describe('what people publish', () => {
     ['v=spf1, mx,a, -all', 'version separators | v=spf1 mx a -all'],
     // terms that are torn apart
     ['v=spf1 include: b.example ~all', 'split | v=spf1 include:b.example ~all'],
+    [
+      'v=spf1 include _spf.b.example ip4 192.0.2.1 mx ~all',
+      'split | v=spf1 include:_spf.b.example ip4:192.0.2.1 mx ~all',
+    ],
     ['v=spf1 mx - all', 'split | v=spf1 mx -all'],
     ['v=spf1 redirect= b.example', 'split | v=spf1 redirect=b.example'],
     ['v=spf1 mx x= y= -all', 'v=spf1 mx -all x= y='],

@@ -119,15 +119,20 @@ const termsWithin = (text: string, slips: Set<Slip>): readonly string[] =>
 /** What a term begins with; the value of a modifier that SPF does not know may be empty (RFC 7208 §6). */
 const OPEN = /^[+\-~?]$|^[+\-~?]?(?:[a-z][a-z0-9]*:|(?:include|exists|ip4|ip6|a|mx|ptr|redirect|exp)=)$/i
 
-/** The words, with a space after a colon or a qualifier removed: `include: x`, `- all`. */
+/** A mechanism that is none without what follows its colon, and a name or an address. */
+const NEEDS_VALUE = /^[+\-~?]?(?:include|exists|ip4|ip6)$/i
+const VALUE = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,10}(?:\/\d{1,3})?\.?$/i
+
+/** The words, with a space after a colon or a qualifier removed, or in place of a colon: `include: x`, `- all`. */
 function rejoined(words: readonly string[], slips: Set<Slip>): readonly string[] {
   const whole: string[] = []
   let open = ''
-  for (const word of words) {
-    if (word === '') continue
+  const written = words.filter((word) => word !== '')
+  for (const [i, word] of written.entries()) {
     if (open !== '') slips.add('split')
     const text = open + word
-    open = OPEN.test(text) ? text : ''
+    const isCut = NEEDS_VALUE.test(text) && VALUE.test(written[i + 1] ?? '')
+    open = isCut ? `${text}:` : OPEN.test(text) ? text : ''
     if (open === '') whole.push(text)
   }
   return open === '' ? whole : [...whole, open]
