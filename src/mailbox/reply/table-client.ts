@@ -72,7 +72,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   usForNow(
     'greylisted',
-    /\bfirst (?:contact|encounter|message|mail|e-?mail|connection|delivery)\b|\bdo(?: not|n't) know you yet\b|\btriplet\b|\b(?:you are|your (?:server|host|address|ip) is) (?:(?:still|yet) )?(?:unknown|new|not (?:yet )?known) (?:to|for|here)\b/,
+    /\bfirst (?:contact|encounter|message|mail|e-?mail|connection|delivery)\b|\bdo(?: not|n't) know you yet\b|\btriplet\b|\bnot (?:yet known|known (?:here |to us )?yet)\b|\b(?:you are|your (?:server|host|address|ip) is) (?:(?:still|yet) )?(?:unknown|new|not (?:yet )?known) (?:to|for|here)\b/,
     'milters',
     '451 First contact, please come back later',
   ),
@@ -163,7 +163,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:not|never|n't) (?:accept|receive|take|allow)(?:ing)? (?:any )?(?:e-?)?(?:mails?|messages?) from (?:(?:this|the|your) (?:sender|from|envelope)\b|US\b(?!-))|\bden(?:y|ies|ied) (?:the |your |this )?sender\b|\bsender (?:e-?mail |address )?is (?:unvalidated|not (?:in|validated|verified)\b)/,
+    /\b(?:not|never|n't) (?:accept|receive|take|allow)(?:ing)? (?:any )?(?:e-?)?(?:mails?|messages?) from (?:(?:this|the|your) (?:sender|from|envelope)\b|you\b|US\b(?!-))|\bden(?:y|ies|ied) (?:the |your |this )?sender\b|\bsender (?:e-?mail |address )?is (?:unvalidated|not (?:in|validated|verified)\b)/,
     'hosts in Ukraine, eYou',
     '550 5.2.1 Mailbox unavailable. This server does not accept mails from this sender address',
   ),

@@ -100,6 +100,7 @@ const BOX = '(?:mail ?box|recipient|user|account)'
 const OFF_FOR_A_TIME = new RegExp(
   [
     '^(?!5\\.2\\.1).{0,4096}\\btemporarily (?:inactive|not active|disabled|deactivated)\\b',
+    '\\b(?:for|under|in) maintenance\\b',
     // The codes contradict each other.
     `^4\\.\\d\\.\\d.{0,80}\\b${BOX} (?:is )?(?:unavailable|not available|busy)\\b`,
     `\\b${BOX} (?:is )?(?:unavailable|not available) (?:for now|at (?:the|this) (?:moment|time)|right now|today|until)\\b`,
