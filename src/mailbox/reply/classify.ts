@@ -208,6 +208,7 @@ function readCauses(said: string, codes: Codes): Read | undefined {
   return causes.some((text) => /US-IP/.test(text) && namesUs(text)) ? { reason: 'source_blocked' } : undefined
 }
 
+/** What advice may tell us to mend. */
 const OF_ADVICE: readonly Reason[] = ['sender_refused', 'reverse_dns_required', 'helo_refused', 'tls_required']
 const isAboutMailbox = (read: Read | undefined): boolean => read !== undefined && isAboutRecipient(read.reason)
 

@@ -152,13 +152,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'mailbox_full',
-    /\bover ?-?(?:\w{1,10} )?quota\b|\bquota ?exceeded|\bquota\b.{0,25}\b(?:full|reached|overflow|violat\w{0,4}|exhausted|used up)|shutoffquota/,
-    'Gmail, iCloud',
-    '452 4.2.2 The email account that you tried to reach is over quota. Please direct the recipient to https://support.google.com/mail/?p=OverQuotaTemp - gsmtp',
-  ),
-  now(
-    'mailbox_full',
-    /\bquota\b.{0,20}\bexceed|\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|space limit|limit for this mailbox|mailbox (?:size|limit))|\b(?:mailbox|account|inbox)\b.{0,20}\bexceeded (?:the |its |their |his )?(?:storage |size |disk |space )?limit\b(?!.{0,30}(?:message|rate|hour))|\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:not able|unable) to receive (?:any )?more\b|\b(?:cannot|can't) receive any more\b|\b(?:mailbox|account|user|recipient)\b.{0,30}\b(?:exhausted|used up)\b.{0,30}\b(?:quota|space|storage)\b|\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)|\b(?:mailbox|postfach)\b.{0,20}\bzu viele nachrichten|\b0 (?:bytes|[km]b) (?:left|free)\b|\bmaximum allowed (?:mailbox size|storage|number of messages)\b|\ballowed message count\b|\blarger than the space available\b|\bover quote\b|\blimit ex?c?eeded for this (?:e-?mail )?address\b|\b(?:does not|doesn't) fit in(?:to)?\b|\bstorage (?:limit|space)\b.{0,20}\b(?:reached|exceeded|exhausted|used)|too (?:many|much) (?:mails?|messages) (?:on the server|in (?:the |this )?mailbox|stored)/,
+    /\bover-?quota\b|\bquota\b.{0,20}\bexceed|\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|space limit|limit for this mailbox|mailbox (?:size|limit))|\b(?:mailbox|account|inbox)\b.{0,20}\bexceeded (?:the |its |their |his )?(?:storage |size |disk |space )?limit\b(?!.{0,30}(?:message|rate|hour))|\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:not able|unable) to receive (?:any )?more\b|\b(?:cannot|can't) receive any more\b|\b(?:mailbox|account|user|recipient)\b.{0,30}\b(?:exhausted|used up)\b.{0,30}\b(?:quota|space|storage)\b|\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)|\b(?:mailbox|postfach)\b.{0,20}\bzu viele nachrichten|\b0 (?:bytes|[km]b) (?:left|free)\b|\bmaximum allowed (?:mailbox size|storage|number of messages)\b|\ballowed message count\b|\blarger than the space available\b|\bover quote\b|\blimit ex?c?eeded for this (?:e-?mail )?address\b|\b(?:does not|doesn't) fit in(?:to)?\b|\bstorage (?:limit|space)\b.{0,20}\b(?:reached|exceeded|exhausted|used)|too (?:many|much) (?:mails?|messages) (?:on the server|in (?:the |this )?mailbox|stored)/,
     'RFC 5321 §4.2.3',
     '552 Requested mail action aborted: exceeded storage allocation',
   ),
