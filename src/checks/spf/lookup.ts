@@ -116,7 +116,7 @@ const ANYBODY = [
  * Terms whose names depend on the message, and which say the same of every sender, because they lead below a wildcard:
  * `exists` of names that all exist, and includes of the domain's own record that lead to this very record, or to one by
  * which everybody passes. Two questions each, for at most 3 `exists` and 3 includes; a record that is found is read
- * like any other.
+ * like any other. An `exists` is not known where a question failed and the other does not show that some fail.
  */
 async function readWildcards(ask: Ask, root: Draft): Promise<void> {
   const sender = { senderDomain: root.domain }
@@ -127,20 +127,26 @@ async function readWildcards(ask: Ask, root: Draft): Promise<void> {
     const found = answers.flatMap((answer) =>
       answer instanceof DnsError || answer.kind !== 'found' ? [] : [answer.records.map((record) => String(record))],
     )
-    return found.length === ANYBODY.length ? { name: names[0]!, found } : undefined
+    if (found.length === ANYBODY.length) return { name: names[0]!, found }
+    const failed = answers.filter((answer) => answer instanceof DnsError)
+    const isOpen = failed.length > 0 && found.length + failed.length === ANYBODY.length
+    return isOpen && failed.every(({ reason }) => reason !== 'too_many_questions') ? failed[0] : undefined
   }
   const existing = nodesOf(root).flatMap((node) => node.terms.filter(isOpenExists).map((term) => ({ node, term })))
   const leading = root.terms.filter((term) => leads(term) && term.state === 'macro')
   await Promise.all([
     ...existing.slice(0, MAX_ASKED).map(async ({ node, term }) => {
-      if (!(await answersTo(term, node, 'A'))) return
+      const answers = await answersTo(term, node, 'A')
+      if (!answers) return
+      if (answers instanceof DnsError) return void Object.assign(term, { state: 'unknown', reason: answers.problem })
       const found: Found = { kind: 'found', addresses: [] }
       Object.assign(term, { state: 'found', found: { ip4: found, ip6: found } })
     }),
     ...leading.slice(0, MAX_ASKED).map(async (term) => {
       const answers = await answersTo(term, root, 'TXT')
-      const [record, other] = answers?.found.map((texts) => texts.filter(isSpf)) ?? []
-      if (!answers || !record?.length || record.join() !== other?.join()) return
+      if (!answers || answers instanceof DnsError) return
+      const [record, other] = answers.found.map((texts) => texts.filter(isSpf))
+      if (!record?.length || record.join() !== other?.join()) return
       const { name } = answers
       const place = { path: [root.domain], before: 1 }
       const node: Draft =
