@@ -121,7 +121,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\b[45]\.7\.(?:60[6-9]|6[1-4]\d|650|651|708)\b|\[tss?\d\d\]|user complaints|not (?:in|on) (?:the |our |a )?(?:white ?-?list|allow ?-?list)|ask your postmaster for help|dynamic(?:ally)? (?:ip|address|assigned)|dial-?up|residential|\bbad (?:host|client)\b/,
+    /\b[45]\.7\.(?:60[6-9]|6[1-4]\d|650|651|70[58])\b|\[tss?\d\d\]|user complaints|not (?:in|on) (?:the |our |a )?(?:white ?-?list|allow ?-?list)|ask your postmaster for help|dynamic(?:ally)? (?:ip|address|assigned)|dial-?up|residential|\bbad (?:host|client)\b/,
     'T-Online',
     '554 IP=192.0.2.254 - A problem occurred. (Ask your postmaster for help or to contact tosa@rx.t-online.de to clarify.) (BL)',
   ),
