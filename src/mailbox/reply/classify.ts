@@ -223,6 +223,7 @@ const OF_OUR_ADDRESS: Partial<Record<Reason, Reason>> = {
   mailbox_not_found: 'reverse_dns_required',
   domain_not_found: 'reverse_dns_required',
   recipient_throttled: 'rate_limited',
+  mailbox_full: 'rate_limited',
 }
 
 /** What a word about a mailbox means where our sender is its subject. */

@@ -218,6 +218,9 @@ const COLLECTED: Readonly<Record<string, Readonly<Record<string, readonly string
     ],
     'source_blocked|policy': [
       'banner 554 Connection rejected by policy [7.3] 38206, please visit https://support.symantec.com/en_US/article.TECH246726.html',
+    ],
+    // The words of greylistd.
+    greylisted: [
       '451 192.0.2.1 is not yet authorized to deliver mail from <verify@probe.example> to <user@example.org>. Please try later.',
     ],
     'greylisted|reverse_dns_required': [

@@ -71,6 +71,7 @@ export const NESTED_TEMPORARY = /(?:^|[^\w.])4\d\d[ -]|(?<![\d.])4\.\d{1,3}\.\d{
 const PHRASE = [
   'US-IP|US|IP|ASKED|DOMAIN|error|sorry|rejected|denied|refused|permanent failure|invalid mailbox|unknown address error',
   'requested (?:mail )?action (?:not taken|aborted)|(?:please )?try (?:it )?again(?: later)?|(?:message )?(?:was )?not accepted|mailbox (?:is )?unavailable',
+  '(?:command )?(?:rcpt )?(?:user|recipient|mailbox)(?: ASKED)? not ok',
   '(?:the )?(?:service|system) (?:is )?(?:currently |temporarily )?(?:unavailable|not available)',
   '(?:this |the |your )?(?:message|(?:junk)?mail|e-?mail|recipient address|recipient|address|transaction|request|connection|command|access|delivery)(?: (?:was|is|has been))? (?:rejected|refused|denied|failed|blocked|not accepted|not authori[sz]ed)',
   'temporar(?:y|ily)(?: local| system| server)? (?:failure|problem|error|rejected|deferred|unavailable)',

@@ -1217,7 +1217,36 @@ const OWN_WORDS: Readonly<Record<string, readonly string[]>> = {
     '530 5.7.0 TLS krävs',
   ],
 }
-const kinds = [BY_SUBJECT, OWN_WORDS, KINDS, FURTHER, OTHER_WORDS, ODD_WORDS]
+/** Limits over a time by whose they are, first contacts, and refusals of a name in few words. */
+const BY_TIME: Readonly<Record<string, readonly string[]>> = {
+  recipient_throttled: [
+    '452 4.3.2 The recipient user@example.org has reached the limit of messages for today',
+    '451 4.7.1 Recipient user@example.org reached the hourly message limit',
+    '452 4.2.2 user@example.org: daily message limit of this mailbox reached',
+    '450 4.2.1 The user has reached the message limit for this hour',
+    '452 4.2.2 mailbox user@example.org has hit the daily limit of messages',
+    '451 4.7.1 user@example.org: recipient message limit per hour reached',
+  ],
+  greylisted: [
+    '451-192.0.2.1 is not yet authorized to deliver mail from 451-<verify-1@probe.example> to <user@example.org>. 451 Please try later.',
+    '451 192.0.2.1 is not yet known here, please retry',
+    '451 192.0.2.1 is new to us; try again in 5 minutes',
+    '451 4.7.1 your host 192.0.2.1 is not yet known to us',
+  ],
+  rate_limited: [
+    '451 Sender rate overlimit - 21.3 / 1h / max 20',
+    '452 4.2.1 192.0.2.1 has reached the limit of messages for today',
+    '450 host rate overlimit',
+  ],
+  mailbox_not_found: [
+    '550 We have no record of user@example.org',
+    '550 Command RCPT User <user@example.org> not OK',
+    '554 Recipient user@example.org is bad',
+    '550 no trace of user@example.org here',
+    '550 Recipient user@example.org not OK',
+  ],
+}
+const kinds = [BY_SUBJECT, OWN_WORDS, BY_TIME, KINDS, FURTHER, OTHER_WORDS, ODD_WORDS]
   .flatMap(Object.entries<readonly string[]>)
   .flatMap(([reasons, replies]) => replies.map((text) => [reasons, text] as const))
 it.each(kinds)('%s: %s', (reasons, text) => expect(reasons.split('|')).toContain(reasonOf(text)))

@@ -38,6 +38,12 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us('tls_required', TLS_REQUIRED, 'Postfix, Exchange, Exim', '530 5.7.0 Must issue a STARTTLS command first'),
 
+  usForNow(
+    'greylisted',
+    /\bfirst (?:contact|encounter|message|mail|e-?mail|connection|delivery)\b|\bdo(?: not|n't) know you yet\b|\btriplet\b|\bnot yet (?:authori[sz]ed|allowed|permitted)\b|\bis (?:still )?new (?:to us|here)\b|\bnot (?:yet known|known (?:here |to us )?yet)\b|\b(?:you are|your (?:server|host|address|ip) is) (?:(?:still|yet) )?(?:unknown|new|not (?:yet )?known) (?:to|for|here)\b/,
+    'milters',
+    '451 First contact, please come back later',
+  ),
   us(
     'reverse_dns_required',
     /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookups?|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\breverse.?resolv|\bhost ?name look-?up\b|\bip (?:address(?:es)? )?without (?:a |valid )?(?:host ?)?name|\bno (?:valid )?(?:dns|host) ?name\b|\b(?:fc)?r-?dns\b|\bdns:nr\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
@@ -69,12 +75,6 @@ export const ABOUT_US: readonly ReplyRow[] = [
     /\bgr[ea]y-? ?list|\blistes? grises?\b|\blista(?:s|do)? gris(?:es)?\b|\bgraulist|\blista (?:grigia|cinza)\b|\bszar\S{1,3} list|сер\S{2,3} спис|грейлист|グレ[イー]リスト|灰名单|灰名單|\b(?:first|initial) (?:time|contact|attempt|delivery)\b.{0,60}(?:try|retry|again|later|defer)|you are being delayed|\b(?:you are|(?:host|sender|client) is) (?:new (?:here|to us)|a new (?:sender|host|client))\b|\b(?:not|never|n't) (?:yet )?seen\b.{0,60}\b(?:before|yet)\b|not (?:yet )?(?:on|in) (?:the |our )?whitelist.{0,40}again|(?:triplet|unknown sender\/recipient)\b.{0,40}(?:again|later|defer|yet)/,
     'postgrey, French, Spanish, German, Italian, Portuguese, Polish, Russian, Japanese, Chinese hosts, milters',
     '450 4.2.0 <user@example.org>: Recipient address rejected: Greylisted, see http://postgrey.schweikert.ch/help/example.org.html',
-  ),
-  usForNow(
-    'greylisted',
-    /\bfirst (?:contact|encounter|message|mail|e-?mail|connection|delivery)\b|\bdo(?: not|n't) know you yet\b|\btriplet\b|\bnot (?:yet known|known (?:here |to us )?yet)\b|\b(?:you are|your (?:server|host|address|ip) is) (?:(?:still|yet) )?(?:unknown|new|not (?:yet )?known) (?:to|for|here)\b/,
-    'milters',
-    '451 First contact, please come back later',
   ),
   usForNow(
     'greylisted',

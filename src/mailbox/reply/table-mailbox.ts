@@ -72,6 +72,7 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
 
 const OWNER = '(?:recipient|mail ?box|user|in-?box)'
 const ANY_OWNER = '(?:recipient|mail ?box|user|in-?box|account|address)'
+const TIME = '(?:hour(?:ly)?|day|daily|today|minute|week(?:ly)?)'
 const INCOMING = '(?:receiv\\w{0,3}|incoming|inbound)'
 const LIMIT = '(?:limit\\w{0,2}|rate|quota|cap|ceiling|threshold|allowance|maximum)'
 /** The mailbox exists and gets too much at once. */
@@ -82,6 +83,8 @@ const THROTTLED = new RegExp(
     `\\b${INCOMING}\\b.{0,30}\\b${LIMIT}\\b.{0,40}\\b${OWNER}\\b`,
     `\\b${LIMIT} (?:of|for|on) ${INCOMING}\\b.{0,60}\\b(?:for|of|by|to) (?:this|the|that) ${OWNER}\\b|\\b${LIMIT}\\b.{0,30}\\b${MAIL}\\b.{0,30}\\b(?:for|to) (?:this|the|that) ${OWNER}\\b`,
     `\\b(?:recipient|mail ?box|in-?box) (?:is |was )?(?:being )?(?:rate.?limited|throttled)`,
+    `^(?!.{0,4096}\\b(?:send\\w{0,4}|outgoing|outbound|relay|ips?|hosts?|client|US)\\b).{0,4096}\\b${OWNER}\\b(?! (?:limit|rate|quota|count|address rejected)).{0,60}\\b(?:${TIME}\\b.{0,30}\\b${LIMIT}|${LIMIT}\\b.{0,30}\\b${TIME})\\b`,
+    `\\b${TIME}\\b.{0,20}\\b${LIMIT} (?:of|for) (?:this|the|that) ${OWNER}\\b`,
     `\\b${ANY_OWNER}\\b.{0,40}\\b${LIMIT} (?:of|for|on) (?:${INCOMING}|${MAIL} (?:per|an?|each) (?:hour|day|minute)\\b.{0,20}\\breceiv)`,
     `\\b${OWNER}\\b.{0,30}\\b(?:(?:takes?|accepts?|receives?) (?:no more than|at most|only|up to)|(?:is |are )?limited to) \\d+ `,
     `\\b${ANY_OWNER}\\b.{0,40} (?:is )?(?:getting|gets|receives|receiving|got|being sent) (?:too (?:many|much)|more ${MAIL} than)`,
