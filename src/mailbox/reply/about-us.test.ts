@@ -523,10 +523,19 @@ const STATES = [
   'is not local',
   'is not our customer',
 ]
+/** What stands in front of it: a code, an opening, or the asked mailbox, whom the reply answers. */
+const STARTS = [
+  '',
+  '5.1.1 ',
+  '5.7.1 Rejected: ',
+  'mailbox unavailable: ',
+  '<joe@asked.example>: Recipient address rejected: ',
+  '5.1.1 <joe@asked.example>... ',
+  'Message to joe@asked.example refused: ',
+  'Cannot deliver to joe@asked.example, ',
+]
 it.each(NAMES_OF_US)('%j in any state says nothing firm about the mailbox', (name) => {
-  const firm = STATES.flatMap((state) =>
-    ['', '5.1.1 ', '5.7.1 Rejected: ', 'mailbox unavailable: '].map((start) => `${start}${name} ${state}`),
-  ).filter((text) => {
+  const firm = STATES.flatMap((state) => STARTS.map((start) => `${start}${name} ${state}`)).filter((text) => {
     const { reason } = classify({ stage: 'rcpt', reply: { code: 550, lines: [text] }, parties: PARTIES })
     return outcomeOf(reason, 550).deliverability !== 'unknown'
   })

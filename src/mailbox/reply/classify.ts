@@ -216,7 +216,7 @@ const isOfUs = ({ reason }: Read): boolean => !['recipient', 'domain'].includes(
 /** What a recipient does with some senders: a sentence says it of the sender, and names the recipient or its group. */
 const OF_BOTH: readonly Reason[] = ['recipient_restricted', 'recipient_throttled']
 const NAMES_RECIPIENT =
-  /^(?!.{0,4096}(?:\bUS\b|\byour?\b|\b(?:sender|author|client)'s\b)).{0,4096}\b(?:lists?|groups?|recipients?|(?:this|the) mail ?box|members?|subscribers?|allowed|permitted|authori[sz]ed|5\.7\.1\d{1,2}|5\.2\.12[12])\b/
+  /^(?!.{0,4096}(?:\bUS\b|\byour?\b|\b(?:sender|author|client)'s\b)).{0,4096}\b(?:lists?|groups?|recipients?(?! address rejected)|(?:this|the) mail ?box|members?|subscribers?|allowed|permitted|authori[sz]ed|5\.7\.1\d{1,2}|5\.2\.12[12])\b/
 
 /** What a word about a mailbox means where our address is its subject; otherwise the address is refused. */
 const OF_OUR_ADDRESS: Partial<Record<Reason, Reason>> = {
@@ -234,7 +234,7 @@ const ofSender = (read: Read | undefined): Reason =>
 const IS_BLOCKED = /US-IP\W{1,4}(?:\p{L}{1,12} ){0,2}(?:bloqu|block|reject|refus|denied|bann|gesperr|zablok|geblok)/u
 /** A sentence about us never speaks of the mailbox: its reason is one about us, whatever its words. */
 function readSentence(text: string, codes: Codes): Read | undefined {
-  if (codes === '5xx' && ASKED_UNKNOWN.test(text)) return { reason: 'mailbox_not_found' }
+  if (codes === '5xx' && ASKED_UNKNOWN.test(text) && !namesUs(text)) return { reason: 'mailbox_not_found' }
   if (!namesUs(text)) {
     const read = rowOf(withoutEnd(text), 'recipient', codes)
     // A host that does not exist, with our address behind it.

@@ -125,13 +125,21 @@ const OURS = new RegExp(
   'u',
 )
 
+/** The asked mailbox in front of what is said, as Postfix and Sendmail name whom a reply answers. */
+const ASKED_FIRST =
+  /^[^,;]{0,40}<?ASKED>?(?::|\.\.\.|(?<=\b(?:to|for) <?ASKED>?),| (?=(?:refused|rejected|denied|blocked):)) ?/
+
 /** Our host without its name, in languages whose words for a mailbox may stand behind it. */
 const OUR_HOST =
   /\byour (?:e-?mail |mail |smtp )?server\b|\b(?:ihr|dein|euer)(?:e[mnrs]?)? (?:e-?mail-?|mail-?|smtp-?)?(?:server|rechner|host|provider)|\b(?:votre|ton) (?:serveur|machine|hote|fournisseur)|\b(?:su|tu|seu|vosso|teu|vuestro) (?:servidor|maquina|prove(?:ed|d)or)|\b(?:vostro|suo|tuo) (?:mail ?)?(?:server|host|provider)|\b(?:uw|je|jouw) (?:mail-?)?(?:server|provider|host)|\b(?:twoj|twojego|panstwa) serwer|\b(?:vas|tvuj) (?:mail ?)?server|\bsunucunuz|\b(?:din|eder|jeres|deres) (?:e-?post|mail-?)?server|\b(?:a(?:z on)? szervere|serverul (?:dumneavoastra|dvs)|vas posluzitelj)|ваш\S{0,3} (?:почтов\S{2,3} )?сервер|(?:お使い|ご利用|貴社|そちら|あなた|お客様)の.{0,4}サーバ|(?:您|你|贵|貴)(?:的|方的?)?(?:邮件|郵件)?(?:服务器|伺服器)|귀하의 ?(?:메일 ?)?서버/
-export const isOurHost = (sentence: string): boolean => !sentence.includes('ASKED') && OUR_HOST.test(sentence)
+export function isOurHost(said: string): boolean {
+  const sentence = said.replace(ASKED_FIRST, '')
+  return !sentence.includes('ASKED') && OUR_HOST.test(sentence)
+}
 
 /** Whether the subject of a sentence is one of our names: it stands where the mailbox would. */
-export function namesUs(sentence: string): boolean {
+export function namesUs(said: string): boolean {
+  const sentence = said.replace(ASKED_FIRST, '')
   if (sentence.includes('ASKED') || CLIENT_RELAY.test(sentence)) return false
   if (OURS.test(sentence)) return true
   const rest = sentence.includes('US') ? sentence.replace(BRACKETED_SUBJECT, '$1').replace(ASIDE, '') : ''
@@ -154,7 +162,7 @@ export const FAILED_RECIPIENTS =
   /\b(?:too many|many|number of) (?:failed|invalid|unknown|bad|non-?existent|wrong|rejected) (?:recipients?|rcpts?|users?|addresses)\b|\b(?:(?:unknown|invalid|failed|bad) (?:recipients?|rcpts?|users?)|user unknown) (?:count|rate|(?:count |rate )?limit)\b|\btoo many (?:\w{1,12} ){0,2}(?:recipients|users|mailboxes|addresses) (?:that |which )?(?:do(?: not|n't) exist|are (?:unknown|invalid))|\btrop de destinataires (?:inconnus|invalides)|\bzu viele (?:unbekannte|ungultige|falsche) empfanger|\bdemasiados destinatarios (?:desconocid|invalid|inexist)/
 /** The asked mailbox and what is said of it. */
 export const ASKED_UNKNOWN =
-  /ASKED(?:(?!US).){0,60}\b(?:no such (?:user|mailbox|recipient|account)|(?:user|recipient|mailbox) (?:is )?unknown)\b|ASKED\W{0,3}(?:(?:does not|doesn't) exist|(?:is |was )?(?:unknown|not (?:known|found)))\b/
+  /ASKED(?:(?!US|\byour |\b(?:return|reverse|reply|bounce)\b).){0,60}\b(?:no such (?:user|mailbox|recipient|account)|(?:user|recipient|mailbox) (?:is )?unknown)\b|ASKED\W{0,3}(?:(?:does not|doesn't) exist|(?:is |was )?(?:unknown(?! (?:sender|client|host|return|reverse|envelope|originator|source|helo|ip|network|server)\b)|not (?:known|found)))\b/
 /** A refusal whose cause is said behind it. */
 export const REFUSED_BECAUSE = /\b(?:rejected|refused|denied|not accepted|not delivered)(?:: | because )/
 /** An explicit word about the mailbox, which stands behind a word about relaying, too. */
