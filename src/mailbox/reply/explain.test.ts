@@ -51,6 +51,44 @@ it.each<[text: string, about: About, permanent: boolean, code: number | undefine
   expect(meaning).toMatch(/^[A-Z].*\.$/)
 })
 
+/** Replies and words of senders that name what is wrong, and what their explanation has to say. */
+it.each<[text: string, about: About, meaning: RegExp, toDo?: RegExp]>([
+  [
+    '450 4.7.321 starttls-not-supported: Destination mail server must support TLS',
+    'recipient_domain',
+    /no TLS/,
+    /postm/,
+  ],
+  ['450 4.7.323 tlsa-invalid: The domain failed DANE validation', 'recipient_domain', /DANE/, /TLSA/],
+  ['450 4.7.322 certificate-expired: The certificate is expired', 'recipient_domain', /certificate/, /postmaster/],
+  [
+    '450 4.7.324 dnssec-invalid: Destination domain returned invalid DNSSEC',
+    'recipient_domain',
+    /DNSSEC/,
+    /postmaster/,
+  ],
+  ['450 4.7.325 remote-certificate-mismatch', 'recipient_domain', /certificate/, /postmaster/],
+  ['TLS is required, but was not offered by host mx.receiver.example[192.0.2.9]', 'recipient_domain', /no TLS/],
+  ['4.7.4 TLS is required, but was not offered by host mx.receiver.example[192.0.2.9]', 'recipient_domain', /no TLS/],
+  ['a TLS session is required, but the server did not offer TLS support', 'recipient_domain', /no TLS/],
+  ['4.7.5 Server certificate not trusted', 'recipient_domain', /certificate/],
+  ['Server certificate not verified', 'recipient_domain', /certificate/],
+  ['5.7.5 Cannot start TLS: handshake failure', 'recipient_domain', /TLS/],
+  ['454 4.7.0 TLS not available', 'recipient_domain', /TLS/],
+  ['454 TLS not available due to temporary reason', 'recipient_domain', /TLS/],
+  ['5.4.8 MX hosts of receiver.example failed MTA-STS validation', 'recipient_domain', /MTA-STS/],
+  ['530 5.7.0 Must issue a STARTTLS command first', 'sending_host', /only over TLS/],
+  ['554 5.7.1 TLS required for incoming mail', 'sending_host', /only over TLS/],
+  ['TLS is required, but our TLS engine is unavailable', 'sending_host', /TLS/],
+])('%j is about the %s in words', (text, about, meaning, toDo = /./) => {
+  const explained = explainReply(text, US)
+  expect(explained).toMatchObject({
+    about,
+    meaning: expect.stringMatching(meaning),
+    toDo: expect.stringMatching(toDo),
+  })
+})
+
 it.each(['', '550', 'x'.repeat(100_000), '550-'.repeat(20_000), '\n'.repeat(10_000)])('reads %#', (text) =>
   expect(explainReply(text).meaning).toBeTruthy(),
 )

@@ -64,8 +64,10 @@ export function explainReply(text: string, refused: Refused = {}): Explanation {
   const cause = detail ?? (reason === 'policy' || reason === 'unclear_refusal' ? byStatus : undefined) ?? reason
   const known = EXPLANATIONS[cause] ?? UNKNOWN
   const said = lines.join(' ')
-  const own = ownWords(said, known[0] === 'unknown' || (written === 0 && OWN_CONNECTION.test(said)))
-  const [about, meaning, toDo] = own ?? known
+  const isOpen = known[0] === 'unknown' || (written === 0 && OWN_CONNECTION.test(said))
+  const own = isOpen ? rowIn(OWN_WORDS, said) : undefined
+  const row = rowIn(OWN_REFUSALS, said) ?? rowIn(NARROWER[cause], said) ?? own ?? known
+  const [about, meaning, toDo] = row
   return {
     reason,
     about,
@@ -81,10 +83,8 @@ export function explainReply(text: string, refused: Refused = {}): Explanation {
 const OWN_CONNECTION =
   /^\s*(?:lost connection with|connect to \S+:|conversation with \S+ timed out|\S+ timed out while)|\bunable to connect successfully\b|\bname server: \S{1,255}: host name look-?up failure/i
 
-/** What the sending host itself tells: no other server refused anything, or what it refused is not known. */
-const ownWords = (text: string, isOpen: boolean): Row | undefined =>
-  (OWN_REFUSALS.find(([words]) => words.test(text)) ??
-    (isOpen ? OWN_WORDS.find(([words]) => words.test(text)) : undefined))?.[1]
+const rowIn = (table: OwnWords | undefined, text: string): Row | undefined =>
+  table?.find(([words]) => words.test(text))?.[1]
 
 const MAX_TEXT = 4_096
 const CODE = /(?:^|[^\w./])([245]\d\d)(?:[ -]|$)/
@@ -134,14 +134,6 @@ const OWN_REFUSALS: OwnWords = [
 ]
 const OWN_WORDS: OwnWords = [
   [
-    /\bmta-?sts\b|\btlsa\b|\bdane\b/i,
-    [
-      'recipient_domain',
-      'The mail server of the recipient’s domain could not be reached with the encryption that the domain asks for (MTA-STS or DANE).',
-      'Tell the postmaster of the recipient’s domain: its policy, its TLSA records or the certificate of its server are wrong.',
-    ],
-  ],
-  [
     /\bno mx record|\bhost unknown\b|\bunknown host\b|\bhost (?:or domain )?name (?:was )?not found|nxdomain|no relevant answers|\bhost ?name look-?up fail|\b(?:no data known|could not find a gateway)|\bname service error\b.{0,120}\bnot found|\bdomain does not exist|\bhost \S{1,255} not found|dns query failed/i,
     [
       'recipient_domain',
@@ -163,6 +155,42 @@ const OWN_WORDS: OwnWords = [
       'recipient_domain',
       'The mail server of the recipient’s domain could not be reached, or did not take the message in time. This says nothing about the mailbox.',
       'Check the spelling of the domain, and whether its mail server answers. A delayed message is sent again by itself; send one that failed again later, or tell the recipient another way.',
+    ],
+  ],
+]
+
+/** Faults of the receiver's own TLS: the sending side uses it. */
+const TLS_OF_RECEIVER: OwnWords = [
+  [
+    /\b[45]\.7\.324\b|\bdnssec\b(?:-invalid|.{0,40}\b(?:invalid|fail|bogus|error))|\b(?:invalid|bogus) dnssec\b/i,
+    [
+      'recipient_domain',
+      'The DNS of the recipient’s domain failed its DNSSEC validation, so the sending side delivers nothing there.',
+      'Tell the postmaster of the recipient’s domain: its DNSSEC records (DS, DNSKEY or RRSIG) are wrong.',
+    ],
+  ],
+  [
+    /\b[45]\.7\.323\b|\btlsa\b|\bdane\b.{0,40}\b(?:fail|valid|invalid|required|verif)|\b(?:fail|invalid|requires) dane\b|\bmta-?sts\b/i,
+    [
+      'recipient_domain',
+      'The mail server of the recipient’s domain could not be reached with the encryption that the domain asks for (MTA-STS or DANE).',
+      'Tell the postmaster of the recipient’s domain: its policy, its TLSA records or the certificate of its server are wrong.',
+    ],
+  ],
+  [
+    /\b[45]\.7\.32[25]\b|(?<!\b(?:client|your) )\bcertificate(?:-| (?:has |is |was |has been )?)(?:expired|mismatch|invalid|untrusted|revoked|self-signed|verif\w{1,7} failed|verify failed|not (?:trusted|verified|valid|yet valid)|does not match)/i,
+    [
+      'recipient_domain',
+      'The sending side does not trust the TLS certificate of the recipient’s mail server: it has expired, names another host, or its issuer is not known.',
+      'Tell the postmaster of the recipient’s domain: the certificate of its mail server must be renewed or must name the host of the MX record.',
+    ],
+  ],
+  [
+    /\b[45]\.7\.321\b|\bstarttls-not-supported\b|\b(?:destination|remote|recipient)\b.{0,40}\b(?:must|does not|did not|doesn't) (?:support|offer) (?:start)?tls\b|\b(?:start)?tls\b.{0,40}\b(?:not (?:been )?offered by|(?:did not|does not|didn't|doesn't) (?:offer|support|advertise)|refused to start tls)|\b(?:start)?tls (?:is )?(?:currently |temporarily )?(?:not (?:available|supported|offered)|unavailable)|\btls is required,? but unavailable|\bcannot start tls\b|\b(?:attempt to establish|failed to (?:start|establish)) tls\b|\btls handshake fail/i,
+    [
+      'recipient_domain',
+      'The mail server of the recipient’s domain offers no TLS, or its TLS failed; the sending side uses TLS and requires it.',
+      'Tell the postmaster of the recipient’s domain: its mail server must offer STARTTLS that works.',
     ],
   ],
 ]
@@ -282,4 +310,12 @@ const EXPLANATIONS: Readonly<Partial<Record<Reason | Detail, Row>>> = {
   ],
   temporary_failure: LATER,
   verification_in_progress: LATER,
+}
+
+/** What the words say more exactly than the reason. */
+const NARROWER: Readonly<Partial<Record<Reason | Detail, OwnWords>>> = {
+  tls_required: TLS_OF_RECEIVER,
+  temporary_failure: TLS_OF_RECEIVER,
+  unclear_refusal: TLS_OF_RECEIVER,
+  policy: TLS_OF_RECEIVER,
 }
