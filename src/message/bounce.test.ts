@@ -809,6 +809,22 @@ it.each<[what: string, given: Buffer | string, wanted: Wanted, isReturned?: bool
     notice(DAEMON, 'Mail delivery failed', `The following address(es) failed:\n\n  ${JOE}\n    ${said}`),
     { address: JOE, action: 'failed', about: ['recipient_domain'], says },
   ]),
+  // Who gave up says how long it tried: whether the cause is permanent is by its status.
+  ...(
+    [
+      ['4.4.1', 'connect to mx.receiver.example[192.0.2.9]:25: Connection timed out'],
+      ['5.0.0', 'retry timeout exceeded'],
+      ['5.0.0', 'all hosts have been failing for a long time and were last tried after this message arrived'],
+    ] as const
+  ).map(([status, said]): [string, Buffer, Wanted, boolean] => [
+    `gave up, ${status} ${said}`,
+    REPORTED(
+      '',
+      `Reporting-MTA: dns; mail.foundry.example\n\nFinal-Recipient: rfc822; ${JOE}\nAction: failed\nStatus: ${status}\nDiagnostic-Code: X-Host; ${said}`,
+    ),
+    { address: JOE, action: 'failed', about: ['recipient_domain'], status, permanent: false },
+    true,
+  ]),
   [
     'cPanel, of a domain that failed too often',
     notice(

@@ -260,7 +260,7 @@ function recipientOf(text: string, told: Told, { sender, host, block = '' }: Sen
     ...(explained.code !== undefined && { code: explained.code }),
     text: said,
     about,
-    permanent: action === 'failed' && (permanent || status?.startsWith('5') === true),
+    permanent: action === 'failed' && (permanent || (status?.startsWith('5') === true && status !== '5.0.0')),
     meaning,
     ...(toDo !== undefined && { toDo }),
   }

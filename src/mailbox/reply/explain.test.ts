@@ -40,11 +40,16 @@ it.each<[text: string, about: About, permanent: boolean, code: number | undefine
   [
     'connect to mx.receiver.example[192.0.2.9]:25: Connection timed out',
     'recipient_domain',
-    true,
+    false,
     undefined,
     undefined,
   ],
   ['4.4.1 connection timed out', 'recipient_domain', false, undefined, '4.4.1'],
+  ['retry timeout exceeded', 'recipient_domain', false, undefined, undefined],
+  ['5.0.0 retry timeout exceeded', 'recipient_domain', false, undefined, '5.0.0'],
+  ['mailbox is full: retry timeout exceeded', 'mailbox', false, undefined, undefined],
+  ['a TLS session is required, but the server did not offer TLS', 'recipient_domain', false, undefined, undefined],
+  ['5.4.7 delivery time expired', 'recipient_domain', true, undefined, '5.4.7'],
 ])('%j is about the %s', (text, about, permanent, code, status) => {
   const { meaning, toDo, reason, ...read } = explainReply(text, US)
   expect(read).toEqual({ about, permanent, ...(code && { code }), ...(status && { status }) })
@@ -80,6 +85,46 @@ it.each<[text: string, about: About, meaning: RegExp, toDo?: RegExp]>([
   ['530 5.7.0 Must issue a STARTTLS command first', 'sending_host', /only over TLS/],
   ['554 5.7.1 TLS required for incoming mail', 'sending_host', /only over TLS/],
   ['TLS is required, but our TLS engine is unavailable', 'sending_host', /TLS/],
+  [
+    '550 5.7.1 the group (team) may not exist, or you may not have permission to post',
+    'mailbox',
+    /group/,
+    /name.*owner/,
+  ],
+  [
+    'Hello ann@foundry.example, the group you tried to contact (team) may not exist, or you may not have permission.',
+    'mailbox',
+    /group/,
+    /name.*owner/,
+  ],
+  ['551 5.1.6 User has moved; please try <new@other.example>', 'mailbox', /5321/, /new address in the reply/],
+  ['551 User not local; please try <new@other.example>', 'mailbox', /5321/, /new address in the reply/],
+  ['550 5.1.6 mailbox has moved to new@other.example', 'mailbox', /5321/, /new address in the reply/],
+  ['551 User not local; please contact <postmaster@receiver.example>', 'mailbox', /no such/, /spelling/],
+  ['551 5.1.6 Recipient has moved', 'mailbox', /moved/, /Ask the recipient/],
+  ['550 5.1.1 <joe@receiver.example>: User unknown', 'mailbox', /no such/, /spelling/],
+  ['550 5.1.1 User unknown, please contact postmaster@receiver.example', 'mailbox', /no such/, /spelling/],
+  [
+    '550 5.7.350 Remote server returned message detected as spam -> 554 5.7.1 Message rejected as spam',
+    'message',
+    /spam/,
+    /filters/,
+  ],
+  ['550 5.7.501 Access denied, spam abuse detected from ann@foundry.example', 'sender_address', /account/, /password/],
+  ['550 5.7.502 Access denied, banned sender', 'sender_address', /account/, /password/],
+  ['550 5.7.503 Access denied, banned sender', 'sender_address', /account/, /password/],
+  ['550 5.1.8 Access denied, bad outbound sender', 'sender_address', /account/, /password/],
+  ['550 5.7.606 Access denied, banned sending IP [192.0.2.1]', 'sending_host', /blocklist/],
+  ['550 5.7.1 virus found', 'message', /virus/, /computer/],
+  ['554 5.7.1 Message infected with malware', 'message', /malware/, /attachment/],
+  ['554 5.7.1 Rejected: Win.Test.EICAR_HDB-1 (ClamAV)', 'message', /virus/, /computer/],
+  ['554 5.7.1 Message rejected as spam by our anti-virus and anti-spam gateway', 'message', /spam/, /filters/],
+  ['5.6.11 bare linefeeds', 'message', /bare LF/, /CRLF/],
+  ['552 5.5.2 Bare LF not allowed', 'message', /bare LF/, /CRLF/],
+  ['521 5.5.2 Error: bare <LF> received', 'message', /bare LF/, /CRLF/],
+  ['554 5.1.20 Multiple From addresses', 'message', /From/, /one address/],
+  ['550 5.1.0 OFR204_417 Boîte du destinataire archivée / Archived recipient', 'mailbox', /disabled/],
+  ['571 5.7.1 Message contains unsafe links', 'message', /link/, /links/],
 ])('%j is about the %s in words', (text, about, meaning, toDo = /./) => {
   const explained = explainReply(text, US)
   expect(explained).toMatchObject({
@@ -89,6 +134,12 @@ it.each<[text: string, about: About, meaning: RegExp, toDo?: RegExp]>([
   })
 })
 
-it.each(['', '550', 'x'.repeat(100_000), '550-'.repeat(20_000), '\n'.repeat(10_000)])('reads %#', (text) =>
-  expect(explainReply(text).meaning).toBeTruthy(),
-)
+it.each([
+  '',
+  '550',
+  'x'.repeat(100_000),
+  '550-'.repeat(20_000),
+  '\n'.repeat(10_000),
+  'has moved to '.repeat(5_000),
+  'tls required certificate '.repeat(3_000),
+])('reads %#', (text) => expect(explainReply(text).meaning).toBeTruthy())

@@ -19,7 +19,10 @@ export type About =
 export type Explanation = {
   readonly reason: Reason
   readonly about: About
-  /** Whether the reply is final: sending the same again gets the same answer. */
+  /**
+   * Whether the cause is final: sending the same again gets the same answer. Not where a host gave up for a temporary
+   * cause.
+   */
   readonly permanent: boolean
   /** SMTP reply code; absent if the text has none. */
   readonly code?: number
@@ -66,12 +69,16 @@ export function explainReply(text: string, refused: Refused = {}): Explanation {
   const said = lines.join(' ')
   const isOpen = known[0] === 'unknown' || (written === 0 && OWN_CONNECTION.test(said))
   const own = isOpen ? rowIn(OWN_WORDS, said) : undefined
-  const row = rowIn(OWN_REFUSALS, said) ?? rowIn(NARROWER[cause], said) ?? own ?? known
+  const row = rowIn(WHATEVER_REASON, said) ?? rowIn(NARROWER[cause], said) ?? own ?? known
   const [about, meaning, toDo] = row
+  // Who gives up after many attempts tells how long it tried, not that the next attempt would fail.
+  const isUntold = written === 0 && (status === undefined || status === '5.0.0')
+  const isTemporaryCause = row === UNREACHABLE || TLS_OF_RECEIVER.some(([, fault]) => fault === row)
+  const gaveUp = isUntold && (isTemporaryCause || RETRIED.test(said))
   return {
     reason,
     about,
-    permanent: code >= 500,
+    permanent: code >= 500 && !gaveUp,
     ...(written > 0 && { code: written }),
     ...(status !== undefined && { status }),
     meaning,
@@ -112,9 +119,24 @@ const LATER: Row = [
   'The server of the recipient could not accept the message at that time. This says nothing about the recipient.',
   'Wait: mail servers try again by themselves. If it stays so for days, tell the recipient another way.',
 ]
+const UNREACHABLE: Row = [
+  'recipient_domain',
+  'The mail server of the recipient’s domain could not be reached, or did not take the message in time. This says nothing about the mailbox.',
+  'Check the spelling of the domain, and whether its mail server answers. A delayed message is sent again by itself; send one that failed again later, or tell the recipient another way.',
+]
+const RETRIED = /\bretry time(?: ?out|\b.{0,10}\bnot reached)/i
 
 type OwnWords = readonly (readonly [words: RegExp, row: Row])[]
-const OWN_REFUSALS: OwnWords = [
+/** Words that are clear whatever the reason is: most are of the sending host or of a list. */
+const WHATEVER_REASON: OwnWords = [
+  [
+    /\bgroup\b.{0,80}\bmay not exist\b/i,
+    [
+      'mailbox',
+      'The group has another name or does not exist, or it takes no messages from your address; its server does not tell which.',
+      'Check the name of the group; if it is right, ask its owner for permission to post.',
+    ],
+  ],
   [
     /\bmax defers and failures\b|\bexceeded the max e-?mails per hour\b/i,
     [
@@ -151,11 +173,7 @@ const OWN_WORDS: OwnWords = [
   ],
   [
     /\bconnect(?:ion|ed|ing)?\b.{0,120}\b(?:refused|timed out|time-?out|reset|dropped)|\b(?:operation|session) timed out|\bno route to host|\bnetwork (?:is )?unreachable|\bhost is down|\b(?:did not accept our requests|unable|failed|able) to (?:connect|establish an smtp connection)|\blost connection|\bretry (?:time ?out|time not reached)|\ball hosts\b.{0,60}\bfailing|\b(?:message|queue|envelope|delivery|delivery time)[ .](?:is )?expired|\bin (?:the )?queue too long|\bcould not be delivered for\b|\b(?:multiple|several|\d{1,3}) (?:retries|attempts)\b|\bfor \d{1,3} days\b|\bnetwork error\b|\bunable to connect successfully\b|\bcould not deliver for\b|\bhost not reachable\b|^\s*[45]\.4\.[127]\b/i,
-    [
-      'recipient_domain',
-      'The mail server of the recipient’s domain could not be reached, or did not take the message in time. This says nothing about the mailbox.',
-      'Check the spelling of the domain, and whether its mail server answers. A delayed message is sent again by itself; send one that failed again later, or tell the recipient another way.',
-    ],
+    UNREACHABLE,
   ],
 ]
 
@@ -191,6 +209,72 @@ const TLS_OF_RECEIVER: OwnWords = [
       'recipient_domain',
       'The mail server of the recipient’s domain offers no TLS, or its TLS failed; the sending side uses TLS and requires it.',
       'Tell the postmaster of the recipient’s domain: its mail server must offer STARTTLS that works.',
+    ],
+  ],
+]
+
+const MOVED: OwnWords = [
+  [
+    /\b(?:moved|changed|not local|relocated|new (?:e-?mail )?address)\b(?!.{0,80}\b(?:contact|postmaster|relay|abuse|support|help ?desk)\b).{0,60}?\b(?:try|use|to|at|is|address)\b[: ]{1,3}[<("']{0,2}[^\s<>()"'@]{1,64}@[\w-]{1,63}\./i,
+    [
+      'mailbox',
+      'The recipient has another address now, which the reply names (RFC 5321 §3.4).',
+      'Send the message to the new address in the reply, and correct it in your address book and lists.',
+    ],
+  ],
+  [
+    /\b5\.1\.6\b|\b(?:user|recipient|mailbox|account) (?:has |was |is )?moved\b/i,
+    [
+      'mailbox',
+      'The recipient’s mailbox has moved, and the reply does not name the new address.',
+      'Ask the recipient for the new address in another way.',
+    ],
+  ],
+]
+
+/** Faults of the message that have a name of their own. */
+const OF_MESSAGE: OwnWords = [
+  [
+    /(?<!\banti-)(?<!\bspam (?:or|and) )\bvirus(?:es)?\b|\bmalware\b|\binfected\b|\btrojan\b|\bworm\.|\bclamav\b|\beicar\b|\.unofficial\b|\b(?:win|doc|pdf|html|xls|js|unix|txt|email|heuristics|sanesecurity)\.(?:test|trojan|malware|phishing|dropper|downloader|exploit|macro|ransomware|packed|virus|worm|backdoor)\b/i,
+    [
+      'message',
+      'The receiver’s scanner found a virus or other malware in the message or in an attachment.',
+      'Examine the attachment and the computer that sent the message for malware before anything is sent again.',
+    ],
+  ],
+  [
+    /\bbare ?(?:lf|<lf>|cr|<cr>|line ?-?feeds?)(?!\w)|\b5\.6\.11\b/i,
+    [
+      'message',
+      'The message has lines that end with a bare LF instead of CRLF (RFC 5321 §2.3.8), which the server does not accept.',
+      'Let the program that sent the message write CRLF at the end of each line; the content is not the cause.',
+    ],
+  ],
+  [
+    /\b5\.1\.20\b|\b(?:multiple|several|more than one) (?:from|addresses in (?:the )?from)\b/i,
+    [
+      'message',
+      'The From field of the message has more than one address, or stands there twice.',
+      'Send the message with one From field that has one address.',
+    ],
+  ],
+  [
+    /\b(?:unsafe|malicious|dangerous|harmful|bad|blocked|suspicious|phishing) (?:links?|urls?)\b|\b(?:links?|urls?) (?:is |are |was |were )?(?:unsafe|malicious|dangerous|harmful|blocked|blacklisted|suspicious)\b/i,
+    [
+      'message',
+      'The receiver’s filter refused the message for a link in it.',
+      'Remove the links or look their domains up on the domain blacklists, then send the message again.',
+    ],
+  ],
+]
+
+const BLOCKED_ACCOUNT: OwnWords = [
+  [
+    /\b5\.7\.50[1-3]\b|\bbad outbound sender\b|\bspam abuse detected\b/i,
+    [
+      'sender_address',
+      'The provider has blocked the sending account, because spam was sent from it.',
+      'Find out what sent the spam, change the password of the account, then let its administrator or provider release it.',
     ],
   ],
 ]
@@ -314,8 +398,13 @@ const EXPLANATIONS: Readonly<Partial<Record<Reason | Detail, Row>>> = {
 
 /** What the words say more exactly than the reason. */
 const NARROWER: Readonly<Partial<Record<Reason | Detail, OwnWords>>> = {
+  mailbox_not_found: MOVED,
+  mailbox_disabled: MOVED,
+  sender_refused: BLOCKED_ACCOUNT,
+  source_blocked: BLOCKED_ACCOUNT,
+  message_content: OF_MESSAGE,
   tls_required: TLS_OF_RECEIVER,
   temporary_failure: TLS_OF_RECEIVER,
-  unclear_refusal: TLS_OF_RECEIVER,
-  policy: TLS_OF_RECEIVER,
+  unclear_refusal: [...TLS_OF_RECEIVER, ...OF_MESSAGE],
+  policy: [...TLS_OF_RECEIVER, ...OF_MESSAGE],
 }

@@ -119,6 +119,12 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
+    /\b5\.7\.50[1-3]\b|\bspam abuse detected\b/,
+    'Microsoft 365',
+    '550 5.7.501 Access denied, spam abuse detected from verify@probe.example. For more information please go to https://go.microsoft.com/fwlink/?LinkId=526653. AS(7501)',
+  ),
+  us(
+    'sender_refused',
     /\b[45]\.7\.(?:20|21|22|23|24|26|27|509|515)\b|\brequired authentication level\b/,
     'RFC 7372 §3, Outlook.com',
     "550 5.7.515 Access denied, sending domain probe.example doesn't meet the required authentication level.",

@@ -190,6 +190,12 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     'CommuniGate, Yandex',
     '550 user@example.org mail service is disabled for this account',
   ),
+  forGood(
+    'mailbox_disabled',
+    /\barchived (?:recipient|mailbox|account)\b|\b(?:recipient|mailbox|account) (?:is |was |has been )?archived\b|\bboite (?:du destinataire |aux lettres )?archivee\b/,
+    'Orange',
+    '550 5.1.0 Boîte du destinataire archivée. Archived recipient. OFR204_417',
+  ),
   DISABLED_IN_ENGLISH,
   DISABLED_ABROAD,
   forGood(

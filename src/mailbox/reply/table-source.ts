@@ -102,6 +102,14 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     '550 <user@web.de>: IP address is block listed',
   ),
   any(
+    // The name of the host that passes the reply on is not the subject.
+    'policy',
+    /\bmessage (?:was |is |has been )?(?:detected|identified|classified|flagged|marked|rejected) as (?:\w{1,12} )?spam\b(?!.{0,60}\b(?:reputation|blocked|listed)\b)/,
+    'Microsoft 365',
+    '550 5.7.350 Remote server returned message detected as spam -> 554 5.7.1 Message rejected as spam',
+    'message_content',
+  ),
+  any(
     'source_blocked',
     /\b(?:client|source|sending|remote|your|connecting|originating)\b (?:\S{1,30} )?(?:ip|host|server|network|mta|address|client)\b.{0,60}\b(?:block|denied|refus|reject|not (?:allowed|accepted|permitted|welcome)|forbidden|prohibited|listed|poor|bad)|\b(?:from|this|mail) (?:ip|host|server|network|client)\b.{0,60}\b(?:block|denied|refus|reject|not (?:allowed|accepted|permitted|welcome)|forbidden|prohibited|listed|poor|bad)/,
     'Postfix',
