@@ -144,11 +144,13 @@ function mailboxesOf(
 /** A provider's key: by the alias of its selector, or by a selector that its customers publish. */
 function keyAt(provider: Provider, facts: DkimFacts): Mailboxes['key'] {
   const { keys, discovery, dangling } = facts
-  const own = keys.filter(({ cname, selector }) =>
-    cname.length > 0
-      ? cname.some((target) => providerOfAlias(target) === provider)
-      : provider.cnames.length === 0 && provider.selectors.includes(selector),
-  )
+  const own = keys
+    .filter(({ key }) => key.state !== 'reports')
+    .filter(({ cname, selector }) =>
+      cname.length > 0
+        ? cname.some((target) => providerOfAlias(target) === provider)
+        : provider.cnames.length === 0 && provider.selectors.includes(selector),
+    )
   if (!isEverySelectors(facts) && own.some(({ key }) => key.state === 'usable')) return 'usable'
   const isOff = dangling.some(({ target }) => providerOfAlias(target) === provider)
   return discovery === 'proven_absent' || own.length > 0 || isOff ? 'absent' : 'unknown'

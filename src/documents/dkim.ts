@@ -24,6 +24,7 @@ function wordsOf({ status, valid, revoked, reason, records, problem }: DkimAnswe
   if (status === 'unknown') return `The key could not be looked up: ${reason ?? 'no reason was given'}.`
   if (records.length === 0) return 'There is no key under this selector.'
   if (revoked) return 'The key is revoked: no mail verifies with it.'
+  if (status === 'not_applicable') return 'The key is for TLS reports alone (s=tlsrpt), not for mail.'
   if (valid) return 'The key can verify mail of the domain.'
   return `The record is not a usable key${problem === undefined ? '' : `: ${problem}`}.`
 }

@@ -65,6 +65,8 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
       case 'dkim_key.truncated':
         return `Publish the whole key again at ${key}: one TXT record of several strings with at most 255 characters each.`
       case 'dkim_key.services':
+        if (why.values.services.includes('tlsrpt'))
+          return `Sign mail with a key without s=tlsrpt, under a selector of its own: ${key} is for TLS reports alone (RFC 8460 §3).`
         return `Take s= out of the key record ${key} (or write s=email), or sign mail with another selector.`
       case 'dkim_key.private':
         return `Make a new pair of keys, publish its public key under a new selector, sign with it, and remove ${key}: anybody can sign with what stands there.`

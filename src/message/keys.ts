@@ -1,6 +1,6 @@
 import { constants, createPublicKey, type KeyObject, publicDecrypt, verify } from 'node:crypto'
 import type { Problem } from '../base/problem.ts'
-import { parseKeyRecord, readKey, resemblesKey } from '../checks/dkim/index.ts'
+import { keyProblem, parseKeyRecord, readKey, resemblesKey } from '../checks/dkim/index.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import { signatureProblem } from './problems.ts'
@@ -81,10 +81,9 @@ function keyOf(name: string, answer: KeyAnswer, takesReports: boolean): Key {
 function readRecord(name: string, text: string, takesReports: boolean): Key {
   const record = parseKeyRecord(text)
   if (!record.ok) return unusable(name, record.problem)
-  const { services } = record.value
-  const isOfReports =
-    takesReports && services.includes('tlsrpt') && !['*', 'email'].some((one) => services.includes(one))
-  const state = readKey(isOfReports ? { ...record.value, services: ['*'] } : record.value)
+  const state = readKey(record.value)
+  const isOfReports = state.state === 'reports'
+  if (isOfReports && !takesReports) return unusable(name, keyProblem('services', { services: record.value.services }))
   if (state.state === 'revoked')
     return { ok: false, result: 'permerror', because: signatureProblem('key_revoked', { name }) }
   if (state.state === 'broken') {

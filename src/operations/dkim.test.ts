@@ -36,6 +36,12 @@ it.each<[string, LabZone, object, string[]]>([
     { valid: false, status: 'fail', revoked: true },
     ['dkim.revoked_key'],
   ],
+  [
+    'a key for TLS reports alone',
+    { [NAME]: { TXT: [ED.replace('s=email', 's=tlsrpt')] } },
+    { valid: false, status: 'not_applicable', revoked: false, services: ['tlsrpt'], key_bits: 256 },
+    ['dkim.reports_key'],
+  ],
   ['no such name', { 'a.example': {} }, { valid: false, status: 'fail', records: [], key_bits: null }, ['dkim.no_key']],
   ['another text', { [NAME]: { TXT: ['hello'] } }, { valid: false, status: 'fail' }, ['dkim.no_key']],
   [

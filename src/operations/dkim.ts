@@ -65,7 +65,8 @@ export const dkim = defineOperation({
       findings: outcome.findings.map((found) => presentFinding(check.table, found)),
     })
   },
-  verdict: (answer) => (answer.valid ? 'good' : answer.status === 'unknown' ? 'unclear' : 'bad'),
+  verdict: (answer) =>
+    answer.valid || answer.status === 'not_applicable' ? 'good' : answer.status === 'unknown' ? 'unclear' : 'bad',
 })
 
 async function outcomeOf(ctx: Ctx, domain: Domain, selector: string): Promise<Outcome<SelectorFacts>> {

@@ -351,6 +351,18 @@ it('keeps the other steps where a record leads to a name without an answer, and 
   expect(plan.left.find(({ finding }) => finding === 'spf.no_record')?.why).toMatch(/SPF record/)
 })
 
+it('leaves a key for TLS reports alone, also beside keys that are revoked', async () => {
+  const zone = {
+    ...STARTED,
+    'bad._domainkey.a.example': { TXT: [`v=DKIM1; s=foo; ${KEY}`] },
+    'tls._domainkey.a.example': { TXT: [`v=DKIM1; s=tlsrpt; ${KEY}`] },
+  }
+  const { plan, findings } = await planned(zone, A, {}, { selectors: ['bad', 'tls'] })
+  const names = plan.steps.flatMap(({ records }) => records.map(({ name }) => name))
+  expect(names.filter((name) => name.includes('_domainkey'))).toEqual(['bad._domainkey.a.example'])
+  expect(findings.find(({ id }) => id === 'dkim.reports_key')).toMatchObject({ severity: 'info' })
+})
+
 it('mends many keys in one step, and has the other steps behind it', async () => {
   const selectors = Array.from({ length: 40 }, (_, i) => `s${i}`)
   const broken = Object.fromEntries(

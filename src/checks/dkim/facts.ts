@@ -98,7 +98,7 @@ export function factsOf(domain: Domain, { named, learned, made, base, asked, pro
     ...(learned.length > 0 && { learned }),
     dangling: danglingOf(made, asked),
     hidden: kindOf(base) === 'nodata' && kindOf(made) === 'nxdomain',
-    discovery: discoveryOf(keys, [made, base, ...asked], errors),
+    discovery: discoveryOf(keys.filter(isForMail), [made, base, ...asked], errors),
     providers,
     ...(errors[0] ? { error: errors[0] } : {}),
     unanswered: errors.length,
@@ -144,7 +144,7 @@ function wildcardOf({ answer }: Asked): Pick<DkimFacts, 'wildcard' | 'wildcardIs
   const key = answer.kind === 'found' ? foundKey('', '', answer) : undefined
   return {
     wildcard: answer.kind === 'found',
-    wildcardIsKey: key !== undefined,
+    wildcardIsKey: key !== undefined && isForMail(key),
     wildcardRevokes: key?.key.state === 'revoked' && key.records.length === 1,
   }
 }
@@ -205,15 +205,19 @@ function readAnswer(answer: Answer<'TXT'>): ReadAnswer | undefined {
   }
 }
 
+/** Whether a key is meant for mail; one for TLS reports alone says nothing of the signing of mail (RFC 8460 §3). */
+export const isForMail = ({ key }: Pick<FoundKey, 'key'>): boolean => key.state !== 'reports'
+
 /** The rank of Ed25519 among the bits of RSA keys: above every possible size. */
 const ED25519_RANK = 1_000_000
 
 /**
  * The worst key that a receiver may choose, if there are several records at a name (RFC 6376 §3.6.2.2): the shortest
- * usable RSA key, otherwise one of Ed25519.
+ * usable RSA key, otherwise one of Ed25519; without one, that for TLS reports, which must stay.
  */
 function weakest(states: readonly KeyState[]): KeyState | undefined {
   const strength = (state: KeyState): number => {
+    if (state.state === 'reports') return Number.MAX_SAFE_INTEGER - 1
     if (state.state !== 'usable') return Number.MAX_SAFE_INTEGER
     return state.type === 'rsa' ? state.bits : ED25519_RANK
   }

@@ -28,8 +28,8 @@ export const findings = defineFindings({
   }),
   'dkim.none_found': info({
     title: 'No DKIM key found',
-    detail: ({ tried, unguessable }) =>
-      `${tried} common selectors have no key. Selectors cannot be listed, so one may exist under another name${list(unguessable) ? ` (selectors of ${list(unguessable)} cannot be guessed)` : ''}.`,
+    detail: ({ tried, unguessable, reports }) =>
+      `${tried} common selectors have no key${reports === undefined ? '' : ` for mail; that of ${list(reports)} is for TLS reports alone (s=tlsrpt)`}. Selectors cannot be listed, so one may exist under another name${list(unguessable) ? ` (selectors of ${list(unguessable)} cannot be guessed)` : ''}.`,
     repair: 'Give the selector: it is the s= tag of a DKIM-Signature header in a message of this domain.',
     advice: withSteps(
       'Give the selector: it is the s= tag of a DKIM-Signature header in a message of this domain. If messages have none, enable DKIM.',
@@ -123,6 +123,12 @@ export const findings = defineFindings({
       `The key of the selector ${selector} is empty: it was revoked, and signatures with it fail.`,
     reference: 'RFC 6376 §3.6.1',
   }),
+  'dkim.reports_key': info({
+    title: 'DKIM key for TLS reports',
+    detail: ({ selector }) =>
+      `The key of the selector ${selector} is for TLS reports that the domain sends (s=tlsrpt), and not for mail.`,
+    reference: 'RFC 8460 §3',
+  }),
   'dkim.parent_key': medium({
     title: 'No DKIM key of its own; the organization has one',
     detail: ({ domain, parent, selector }) =>
@@ -168,6 +174,10 @@ export const findings = defineFindings({
     detail: ({ selector, count }) =>
       `The selector ${selector} has ${count} TXT records; which one a receiver uses is undefined.`,
     repair: 'Keep one record.',
+    advice: ({ forReports }) =>
+      forReports
+        ? 'Publish the key for TLS reports (s=tlsrpt) under a selector of its own, sign the reports with that one, and then keep one record here.'
+        : undefined,
     reference: 'RFC 6376 §3.6.2.2',
   }),
 })

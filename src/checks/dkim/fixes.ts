@@ -2,8 +2,8 @@ import { unpasted } from '../../net/dns/pasted.ts'
 import { dkimStepsOf, type Provider, providerOfAlias } from '../../providers/index.ts'
 import type { DnsRecord } from '../check.ts'
 import type { DkimFacts, FoundKey } from './facts.ts'
-import { readKey } from './key.ts'
-import { KEY_VERSION, parseKeyRecord, slipIn } from './parse.ts'
+import { type KeyState, stateOf } from './key.ts'
+import { KEY_VERSION, slipIn } from './parse.ts'
 
 /**
  * The record of a testing key without its `t=y`; none if the name is a CNAME, whose target somebody else controls, or
@@ -20,15 +20,15 @@ export function withoutTesting({ name, records, others, cname }: FoundKey): DnsR
   return { name, rtype: 'TXT', value: items.join(';').trim() }
 }
 
-/** The one usable record of several at a name; none if two could be meant. */
+/** The one usable record of several at a name; none if two could be meant, or if one is in use for TLS reports. */
 export function onlyUsable({ name, records, cname }: FoundKey): DnsRecord | undefined {
-  if (cname.length > 0) return undefined
-  const usable = [...new Set(records)].filter((text) => {
-    const reading = parseKeyRecord(text)
-    return reading.ok && readKey(reading.value).state === 'usable'
-  })
+  if (cname.length > 0 || hasReportsKey(records)) return undefined
+  const usable = [...new Set(records)].filter((text) => stateOf(text).state === 'usable')
   return usable.length === 1 ? { name, rtype: 'TXT', value: usable[0]! } : undefined
 }
+
+export const hasReportsKey = (records: readonly string[]): boolean =>
+  records.some((text) => stateOf(text).state === 'reports')
 
 /**
  * PEM armour, quotation marks, backslashes, and anything that is neither printable ASCII nor a tab: none of these
@@ -59,15 +59,16 @@ export function mendedKey({ name, records, others, cname, key }: FoundKey): DnsR
     .map((item) => item.replace(/[ \t]*=[ \t]*/, '='))
     .map((item) => (item.startsWith('p=') ? item.replace(/[ \t]+/g, '') : item))
   const value = ['v=DKIM1', ...tags].join('; ')
-  const reading = parseKeyRecord(value)
-  return reading.ok && readKey(reading.value).state === 'usable' ? { name, rtype: 'TXT', value } : undefined
+  return isSound(stateOf(value)) ? { name, rtype: 'TXT', value } : undefined
 }
 
-/** Whether every key that verifies mail before a fix also does so after it. */
+const isSound = ({ state }: KeyState): boolean => state === 'usable' || state === 'reports'
+
+/** Whether every key that verifies mail or reports before a fix also does so after it. */
 export const keepsKeys = ({ keys: before }: DkimFacts, { keys: after }: DkimFacts): boolean =>
   before.every(
     ({ selector, key }) =>
-      key.state !== 'usable' || after.some((one) => one.selector === selector && one.key.state === 'usable'),
+      !isSound(key) || after.some((one) => one.selector === selector && one.key.state === key.state),
   )
 
 /** Maximum number of providers whose steps are shown; those that host mailboxes come first. */

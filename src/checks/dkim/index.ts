@@ -14,6 +14,7 @@ export { judgeDkim, judgeSelector, maySignAbove, type SelectorFacts } from './ju
 export { readKey } from './key.ts'
 export { lookupSelector } from './lookup.ts'
 export { parseKeyRecord, resemblesKey } from './parse.ts'
+export { keyProblem } from './problems.ts'
 export { generalSelectors } from './selectors.ts'
 
 /** DKIM: the keys that a domain has published, as far as their selectors can be found. */

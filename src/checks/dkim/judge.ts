@@ -3,8 +3,8 @@ import type { Answer } from '../../net/dns/resolver.ts'
 import { type Provider, providerOfAlias } from '../../providers/index.ts'
 import { type DnsRecord, type Finding, notApplicable, type Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
-import { type DkimFacts, doubledBase, type FoundKey, isEverySelectors } from './facts.ts'
-import { mendedKey, onlyUsable, providersOf, stepsAt, withoutTesting } from './fixes.ts'
+import { type DkimFacts, doubledBase, type FoundKey, isEverySelectors, isForMail } from './facts.ts'
+import { hasReportsKey, mendedKey, onlyUsable, providersOf, stepsAt, withoutTesting } from './fixes.ts'
 import { dkimUnknown } from './problems.ts'
 
 /** Recommended RSA bits (RFC 8301 §3.2). */
@@ -17,7 +17,8 @@ const MOST_BITS = 4_096
  * be guessed.
  */
 export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<DkimFacts> {
-  const about = [...wildcard(facts), ...doubled(facts), ...named(facts)]
+  const ofReports = facts.keys.filter((key) => !isForMail(key)).flatMap((key) => findingsOf(key, facts.domain, []))
+  const about = [...wildcard(facts), ...doubled(facts), ...named(facts), ...ofReports]
   const usable = facts.keys.filter(({ key }) => key.state === 'usable')
   // A revoked key is equivalent to no key (RFC 6376 §3.6.1).
   if (usable.length === 0 && !applies('dkim', context)) return notApplicable(facts, context, about.map(leftOver))
@@ -29,7 +30,8 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
     return { status: 'fail', facts, findings: facts.doubled ? about : [...about, absent] }
   }
   if (facts.discovery !== 'found') return unknown(facts, about)
-  const each = facts.keys.flatMap((key) => findingsOf(key, domain, facts.providers))
+  const keys = facts.keys.filter(isForMail)
+  const each = keys.flatMap((key) => findingsOf(key, domain, facts.providers))
   // Statements about all keys together stay open while a selector has no answer.
   const all = together(usable)
   const isOpen = facts.unanswered > 0 && (all.length > 0 || facts.dangling.some((one) => mayBeSigned(facts, one)))
@@ -44,7 +46,7 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   ]
   if (usable.length === 0) {
     const cause = each.find(({ id }) => id === 'dkim.broken_key')
-    const args = { selectors: facts.keys.map(({ selector }) => selector), steps }
+    const args = { selectors: keys.map(({ selector }) => selector), steps }
     const none: Finding = { id: 'dkim.only_revoked', args, ...(cause && { follows: cause.id }) }
     return { status: 'fail', facts, findings: [...findings, none] }
   }
@@ -72,6 +74,7 @@ export function judgeSelector(facts: SelectorFacts): Outcome<SelectorFacts> {
   // Whether there is also an RSA key cannot be seen here.
   const weak = key.key.state === 'usable' ? together([key]).filter(({ id }) => id !== 'dkim.ed25519_only') : []
   const findings = [...findingsOf(key, domain, []), ...weak]
+  if (!isForMail(key)) return { status: 'not_applicable', facts, findings }
   if (key.key.state !== 'usable') return { status: 'fail', facts, findings }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
 }
@@ -242,15 +245,14 @@ function unknown(facts: DkimFacts, findings: readonly Finding[]): Outcome<DkimFa
     return { status: 'unknown', reason, facts, findings: [...findings, ...notAsked(facts)] }
   }
   const reason = dkimUnknown('none_found', { count: facts.tried })
+  const args = { tried: facts.tried, ...unguessable(facts) }
   // That signing is off at the provider of the aliases is the cause.
   if (findings.some(({ id, args }) => id === 'dkim.dangling' && args?.provider !== undefined))
     return { status: 'unknown', reason, facts, findings }
-  return {
-    status: 'unknown',
-    reason,
-    facts,
-    findings: [...findings, { id: 'dkim.none_found', args: { tried: facts.tried, ...unguessable(facts) } }],
-  }
+  // Its owner signs reports with a key of their own, and may have taken it for one that signs mail.
+  const reports = facts.keys.filter((key) => !isForMail(key)).map(({ selector }) => selector)
+  const told = reports.length > 0 && ({ args: { ...args, reports }, severity: 'low' } as const)
+  return { status: 'unknown', reason, facts, findings: [...findings, { id: 'dkim.none_found', args, ...told }] }
 }
 
 const unguessable = ({
@@ -268,9 +270,13 @@ function findingsOf(found: FoundKey, domain: string, providers: readonly Provide
   const { selector, key, records, others, cname } = found
   const evidence = printable(records[0] ?? '', 600)
   const count = records.length + others
+  const told = hasReportsKey(records) && { forReports: true }
   const several: Finding[] =
-    count > 1 ? [{ id: 'dkim.several_records', args: { selector, count }, evidence, ...fixed(onlyUsable(found)) }] : []
+    count > 1
+      ? [{ id: 'dkim.several_records', args: { selector, count, ...told }, evidence, ...fixed(onlyUsable(found)) }]
+      : []
   if (key.state === 'revoked') return [...several, { id: 'dkim.revoked_key', args: { selector }, evidence }]
+  if (key.state === 'reports') return [...several, { id: 'dkim.reports_key', args: { selector }, evidence }]
   if (key.state === 'broken')
     return [
       ...several,

@@ -1,11 +1,19 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import type { Problem } from '../../base/problem.ts'
-import type { KeyRecord } from './parse.ts'
+import { type KeyRecord, parseKeyRecord } from './parse.ts'
 import { keyProblem } from './problems.ts'
 
-/** The state of a key record. A `usable` one verifies mail; for the others `problem` is the reason why not. */
+/**
+ * The state of a key record. A `usable` one verifies mail; one of `reports` is sound, and verifies TLS reports alone
+ * (`s=tlsrpt`, RFC 8460 §3); for a `broken` one `problem` is the reason.
+ */
 export type KeyState =
-  | { readonly state: 'usable'; readonly type: 'rsa' | 'ed25519'; readonly bits: number; readonly testing: boolean }
+  | {
+      readonly state: 'usable' | 'reports'
+      readonly type: 'rsa' | 'ed25519'
+      readonly bits: number
+      readonly testing: boolean
+    }
   | { readonly state: 'revoked' }
   | { readonly state: 'broken'; readonly problem: Problem; readonly type?: 'rsa' | 'ed25519'; readonly bits?: number }
 
@@ -18,13 +26,25 @@ const MOST_EXPONENT_OCTETS = 5
 /** Maximum size of a modulus, octets. */
 const MOST_MODULUS_OCTETS = 2_049
 
+/** Reads the text of a record and its key; one that cannot be read is broken. */
+export function stateOf(text: string): KeyState {
+  const reading = parseKeyRecord(text)
+  return reading.ok ? readKey(reading.value) : { state: 'broken', problem: reading.problem }
+}
+
 /** Reads the key itself: its type and real size, and whether it can verify mail. */
 export function readKey(record: KeyRecord): KeyState {
   if (record.publicKey === '') return { state: 'revoked' } // RFC 6376 §3.6.1 p
   if (record.hashes.length > 0 && !record.hashes.includes('sha256'))
     return broken(keyProblem('hashes', { hashes: record.hashes })) // RFC 8301 §3.1
-  if (!record.services.some((service) => service === '*' || service === 'email'))
+  const isForMail = record.services.some((service) => service === '*' || service === 'email')
+  if (!isForMail && !record.services.includes('tlsrpt'))
     return broken(keyProblem('services', { services: record.services }))
+  const key = readPublicKey(record)
+  return key.state === 'usable' && !isForMail ? { ...key, state: 'reports' } : key
+}
+
+function readPublicKey(record: KeyRecord): KeyState {
   if (record.keyType === 'ed25519') return readEd25519(record)
   if (record.keyType === 'rsa') return readRsa(record)
   return broken(keyProblem('type', { text: record.keyType }))

@@ -7,8 +7,8 @@ import type { Ctx } from '../../world.ts'
 import { type CheckInput, mailHostsOf } from '../check.ts'
 import { inPart } from '../questions.ts'
 import { type Asked, type DkimFacts, doubledBase, type FoundKey, factsOf, foundKey } from './facts.ts'
-import { readKey } from './key.ts'
-import { parseKeyRecord, resemblesKey } from './parse.ts'
+import { stateOf } from './key.ts'
+import { resemblesKey } from './parse.ts'
 import {
   FIRST_GENERAL,
   generalSelectors,
@@ -156,13 +156,11 @@ async function lookupDoubled(
   return found[0] ? { doubled: found[0] } : {}
 }
 
-const isUsable = (text: string): boolean => {
-  const reading = parseKeyRecord(text)
-  return reading.ok && readKey(reading.value).state === 'usable'
-}
+const isUsable = (text: string): boolean => stateOf(text).state === 'usable'
 
 const hasRecord = ({ answer }: Asked): boolean =>
-  !(answer instanceof DnsError) && answer.records.some((text) => resemblesKey(text))
+  !(answer instanceof DnsError) &&
+  answer.records.some((text) => resemblesKey(text) && stateOf(text).state !== 'reports')
 
 /** Maximum number of queries below `_domainkey` of a domain with up to {@link FEW_ADDRESSES} of mail hosts. */
 const MAX_OF_SMALL = 32

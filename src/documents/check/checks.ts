@@ -138,10 +138,11 @@ function keyBlocks({ keys, tried, wildcard, discovery, learned = [] }: DkimField
 
 function keyOf(key: DkimKey): readonly Block[] {
   const { revoked, usable, testing, problem, cname, key_bits: bits } = key
+  const isOfReports = !usable && !revoked && problem === undefined
   const states = [
     key.key_type.toUpperCase(),
     ...(bits === null ? [] : [`${bits} bits`]),
-    revoked ? 'revoked' : usable ? 'usable' : 'not usable',
+    revoked ? 'revoked' : usable ? 'usable' : isOfReports ? 'for TLS reports' : 'not usable',
     ...(testing ? ['in test mode'] : []),
     ...(problem === undefined ? [] : [problem]),
   ]

@@ -68,6 +68,7 @@ export const dkimShown: readonly Shown[] = [
   dkim('dkim.short_key', [key(`v=DKIM1; p=${RSA_1024}`)]),
   { id: 'dkim.long_key', at: 'hugekey.test' },
   dkim('dkim.revoked_key', [key(GOOD_KEY), key('v=DKIM1; p=', 's2')]),
+  dkim('dkim.reports_key', [key(GOOD_KEY), key(`${GOOD_KEY}; s=tlsrpt`, 's2')]),
   dkim('dkim.only_revoked', [key('v=DKIM1; p=')]),
   dkim('dkim.testing', [key(`v=DKIM1; t=y; p=${RSA_2048}`)], { fixed: true }),
   dkim('dkim.ed25519_only', [key(`v=DKIM1; k=ed25519; p=${ED25519}`)]),
