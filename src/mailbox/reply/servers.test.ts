@@ -19,6 +19,13 @@ const SERVERS: Readonly<Record<string, readonly (readonly [reasons: string, text
     ['temporary_failure', '451 user@example.org: user unknown or mailbox full'],
     ['reverse_dns_required', '421 4.7.1 : (DNS:NR)'],
     ['reverse_dns_required', "421 4.7.0 192.0.2.1 host can't be resolved"],
+    [
+      'reverse_dns_required',
+      '550 5.1.1 <user@example.org>: Recipient address rejected: hostname of 192.0.2.1 could not be verified',
+    ],
+    ['reverse_dns_required', "550 5.1.1 Your host name can't be resolved"],
+    ['policy', '521 5.2.1 Example Mail does not take delivery of this message.'],
+    ['policy', '554 5.2.1 We will not accept that mail'],
     ['sender_refused', '553 Sender Domain Resolve Fail'],
     ['rate_limited', '550 5.7.1 Error: exceeded unknown recipient count limit'],
   ],

@@ -46,7 +46,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'reverse_dns_required',
-    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookups?|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\breverse.?resolv|\bhost ?name look-?up\b|\bip (?:address(?:es)? )?without (?:a |valid )?(?:host ?)?name|\bno (?:valid )?(?:dns|host) ?name\b|\b(?:fc)?r-?dns\b|\bdns:nr\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
+    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|entry|pointer|lookups?|hostname|(?:host )?name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\breverse.?resolv|\bhost ?name look-?up\b|\bip (?:address(?:es)? )?without (?:a |valid )?(?:host ?)?name|\bno (?:valid )?(?:dns|host) ?name\b|\bhost ?name\b.{0,60}\b(?:can ?not|can't|could not|couldn't) be (?:verified|validated|resolved|confirmed|found|determined)\b|\b(?:fc)?r-?dns\b|\bdns:nr\b|without a valid sender domain|\b(?:sender|client|your|remote|source|connecting) (?:ip|host)(?: address)? must (?:resolve|have (?:a )?(?:reverse|name))/,
     'AT&T, Sendmail',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
   ),

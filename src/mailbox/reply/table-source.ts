@@ -187,7 +187,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /\bcontents?\b|\bmessage (?:was |is |has been |not |could not be )?(?:reject|refus|denied|block|filtered|allowed|accepted|discarded)|(?<!\breceived )\bheaders?\b|rfc ?-?(?:2822|5322|822)|\battachment|\bmedia error|rejected message|\bmail re?jete|mail rejected/,
+    /\bcontents?\b|\bmessage (?:was |is |has been |not |could not be )?(?:reject|refus|denied|block|filtered|allowed|accepted|discarded)|(?<!\breceived )\bheaders?\b|rfc ?-?(?:2822|5322|822)|\battachment|\bmedia error|rejected message|\bmail re?jete|mail rejected|\b(?:not|n't) (?:accept|take|allow) (?:the )?(?:delivery of )?(?:this|the|your|that) (?:message|e-?mail|mail)\b/,
     'Symantec Email Security.cloud',
     '553 Message filtered. Refer to the Troubleshooting page at http://www.symanteccloud.com/troubleshooting for more information. (#5.7.1)',
     'message_content',
