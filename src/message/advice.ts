@@ -111,9 +111,12 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'change.from_escaped': ENCODED,
   'change.dots_doubled': `Repair the program that hands the message over: it doubles dots twice (RFC 5321 §4.5.2). ${ENCODED}`,
   'change.dots_lost': `Repair the program that hands the message over: it does not double dots (RFC 5321 §4.5.2). ${ENCODED}`,
-  'change.line_ends': 'Let the signer read the message as it is sent: every line ends with CRLF.',
+  'change.first_line_lost': 'Begin the body with text, not with an empty line, which programs on the way remove.',
+  'change.line_ends':
+    'Let the signer sign the message as it is sent, where every line ends with CRLF (RFC 6376 §2.8, §5.3): convert the lines first, then sign.',
   'change.space_added': RELAXED,
-  'change.lines_broken': 'Send the text as quoted-printable or base64: no line may be longer than 998 octets.',
+  'change.lines_broken':
+    'Send the text as quoted-printable or base64: no line may be longer than 998 octets (RFC 5322 §2.1.1).',
   'change.subject_tag': ({ tag }, context) =>
     /ext|caution|vorsicht|attention|warn|spam|junk|virus|phish/i.test(tag) ? ofReceiver(context) : changed('', context),
   'change.field_added': added,
@@ -123,6 +126,7 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   'change.field_replaced': changed,
   'change.rewritten': ({ name }, { isList }) =>
     isList ? OF_LIST : `Let the mail program write ${name} as the relay or gateway does. Otherwise: ${BEHIND}`,
+  'change.renamed': RELAXED,
   'change.refolded': (_, { isList }) => (isList ? `${RELAXED} ${OF_LIST}` : RELAXED),
   'change.reordered': changed,
   'change.header': (values, context) =>

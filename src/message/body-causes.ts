@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import type { Problem } from '../base/problem.ts'
-import { hashBody } from './canonical.ts'
+import { type Canonicalization, hashBody } from './canonical.ts'
 import { boundaryOf, contentOf, type Part, parseMime, parseParameters } from './mime.ts'
 import { fieldBody, type Mail, parseFields } from './parse.ts'
 import { causeProblem } from './problems.ts'
@@ -31,25 +32,26 @@ export function bodyCause(mail: Mail, signature: Signature, effort: Effort): Pro
   const hashes = effort.bodies.get(`${how} ${limit ?? ''}`) ?? []
   effort.bodies.set(`${how} ${limit ?? ''}`, hashes)
   let tried = 0
-  const isIt = (candidate: Buffer): boolean => {
+  const isHash = (candidate: Buffer, hash: (candidate: Buffer) => string): boolean => {
     const at = tried++
     if (hashes[at] === undefined) {
       effort.octets -= candidate.length
       if (effort.octets <= 0) return false
-      hashes[at] = hashBody(candidate, how, limit).hash
+      hashes[at] = hash(candidate)
     }
     return hashes[at] === bodyHash
   }
+  const isIt = (candidate: Buffer): boolean => isHash(candidate, (one) => hashBody(one, how, limit).hash)
   const changes = [
+    () => lineEnds(body, how, (text) => isHash(Buffer.from(text, 'latin1').subarray(0, limit), sha256)),
+    () => brokenLines(body, isIt),
     () => addedAtEnd(body, isIt),
     () => addedAtBegin(body, isIt),
     () => addedPart(mail, isIt),
     () => spaceAdded(body, isIt),
     () => reencoded(mail, isIt),
     () => escaped(body, isIt),
-    () => lineEnds(body, isIt),
     () => recoded(mail, isIt),
-    () => brokenLines(body, isIt),
     () => rewritten(mail, isIt),
     () => addedText(mail, (candidate) => effort.octets > 0 && isIt(candidate())),
     () => encrypted(mail),
@@ -242,8 +244,8 @@ function withTextsIn(mail: Mail, wanted: string): { readonly body: Buffer; reado
 }
 
 /**
- * Lines that a mailbox in mbox form escaped (`>From `), a byte order mark or empty lines that a program added, and dots
- * that a broken client doubled or lost (RFC 5321 §4.5.2).
+ * Lines that a mailbox in mbox form escaped (`>From `), a byte order mark or empty lines that a program added, first
+ * empty lines that it removed, and dots that a broken client doubled or lost (RFC 5321 §4.5.2).
  */
 function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
   const text = body.toString('latin1')
@@ -252,6 +254,8 @@ function escaped(body: Buffer, isIt: IsIt): Problem | undefined {
     [/^\xef\xbb\xbf/, '', 'bom'],
     [/^(?!\xef\xbb\xbf)/, '\xef\xbb\xbf', 'bom_lost'],
     [/\r\n\r\n/g, '\r\n', 'lines_doubled'],
+    [/^/, '\r\n', 'first_line_lost'],
+    [/^/, '\r\n\r\n', 'first_line_lost'],
     [/^\.\./gm, '.', 'dots_doubled'],
     [/^\./gm, '..', 'dots_lost'],
   ] as const
@@ -269,20 +273,53 @@ function spaceAdded(body: Buffer, isIt: IsIt): Problem | undefined {
   return bare !== text && isIt(Buffer.from(bare, 'latin1')) ? causeProblem('space_added') : undefined
 }
 
-/** The signer hashed lines that end with LF alone. */
-function lineEnds(body: Buffer, isIt: IsIt): Problem | undefined {
+const sha256 = (octets: Buffer): string => createHash('sha256').update(octets).digest('base64')
+
+/**
+ * The signer hashed lines that end with LF alone: either they end so in its canonical form, or it takes CRLF alone for
+ * the end of a line, so that the whole body is one line.
+ */
+function lineEnds(body: Buffer, how: Canonicalization, isHashed: (text: string) => boolean): Problem | undefined {
   const lf = body.toString('latin1').replaceAll('\r\n', '\n')
-  return isIt(Buffer.from(lf, 'latin1')) ? causeProblem('line_ends') : undefined
+  const text = how === 'simple' ? lf : lf.replace(/[ \t]+/g, ' ')
+  const stripped = how === 'simple' ? text : text.replaceAll(' \n', '\n')
+  let end = stripped.length
+  while (stripped[end - 1] === '\n') end--
+  const forms = [`${stripped.slice(0, end)}\n`, `${text}\r\n`, stripped]
+  return forms.some(isHashed) ? causeProblem('line_ends') : undefined
 }
 
-/** Long lines that a server broke (RFC 5321 §4.5.3.1.6): Sendmail writes `!` in front of the new line. */
+/** Minimum length of lines that a server broke, octets; of ones without a mark at the break. */
+const MIN_BROKEN = 900
+const MIN_UNMARKED = 980
+/** How servers break long lines (Sendmail writes `!` in front of the new line), and what was there before. */
+const BREAKS = [
+  { end: '!', begin: ' ', was: '' },
+  { end: '', begin: ' ', was: '' },
+  { end: '', begin: '\t', was: '' },
+  { end: '!', begin: '', was: '' },
+  { end: '', begin: '', was: '' },
+  { end: '', begin: '', was: ' ' },
+] as const
+
+/** Long lines that a server broke (RFC 5321 §4.5.3.1.6). */
 function brokenLines(body: Buffer, isIt: IsIt): Problem | undefined {
-  const text = body.toString('latin1')
-  for (const broken of [/(?<=[^\r\n]{900})!\r\n /g, /(?<=[^\r\n]{980})\r\n/g]) {
-    const joined = text.replace(broken, '')
-    if (joined !== text && isIt(Buffer.from(joined, 'latin1'))) return causeProblem('lines_broken')
-  }
-  return undefined
+  const lines = body.toString('latin1').split('\r\n')
+  if (!lines.some(({ length }) => length >= MIN_BROKEN)) return undefined
+  const found = BREAKS.some(({ end, begin, was }) => {
+    const least = end === '' && begin === '' ? MIN_UNMARKED : MIN_BROKEN
+    const isBroken = lines.map(
+      (line, i) => line.length >= least && line.endsWith(end) && (lines[i + 1]?.startsWith(begin) ?? false),
+    )
+    if (!isBroken.includes(true)) return false
+    const pieces = lines.map((line, i) => {
+      const from = isBroken[i - 1] ? begin.length : 0
+      if (isBroken[i]) return `${line.slice(from, line.length - end.length)}${was}`
+      return `${line.slice(from)}${i < lines.length - 1 ? '\r\n' : ''}`
+    })
+    return isIt(Buffer.from(pieces.join(''), 'latin1'))
+  })
+  return found ? causeProblem('lines_broken') : undefined
 }
 
 /** Links that a filter of the receiver rewrote; those of an encoded part are read and not undone. */
@@ -400,18 +437,7 @@ function addition({ leaf, start, end }: Addition, place: 'beginning' | 'end'): P
 /** Ranges of HTML, nearest to its end or begin first; each also with the line break beside it. */
 function additionsTo(leaf: Leaf, place: 'beginning' | 'end'): readonly Addition[] {
   const html = leaf.text
-  if (place === 'end') {
-    const body = html.toLowerCase().lastIndexOf('</body>')
-    const close = body < 0 ? html.length : body
-    const from = Math.max(0, close - MAX_MARKUP)
-    const opens = [...html.slice(from, close).matchAll(/<(?:hr|div|table|p|br|img|span|style|font|center|a)\b/gi)]
-    const inside = opens.reverse().flatMap(({ index }) => {
-      const at = from + index
-      const range = { leaf, start: at, end: close }
-      return html.slice(at - 2, at) === '\r\n' ? [{ ...range, start: at - 2 }, range] : [range]
-    })
-    return [...linesAt(leaf, place, MAX_LINES_OF_TWO), ...inside]
-  }
+  if (place === 'end') return [...linesAt(leaf, place, MAX_LINES_OF_TWO), ...beforeTags(leaf)]
   const open = /<body\b[^<>]{0,2000}>/i.exec(html)
   const from = open ? open.index + open[0].length : 0
   const closes = [
@@ -422,6 +448,31 @@ function additionsTo(leaf: Leaf, place: 'beginning' | 'end'): readonly Addition[
     const range = { leaf, start: from, end: at }
     return html.slice(at, at + 2) === '\r\n' ? [{ ...range, end: at + 2 }, range] : [range]
   })
+}
+
+/** Ranges before `</body>`, between it and `</html>`, and behind that, the last ones first. */
+function beforeTags(leaf: Leaf): readonly Addition[] {
+  const html = leaf.text
+  const lower = html.toLowerCase()
+  const ranges: Addition[][] = []
+  let from = 0
+  for (const tag of ['</body>', '</html>', '']) {
+    const close = tag === '' ? html.length : lower.lastIndexOf(tag)
+    if (close < from) continue
+    const start = Math.max(from, close - MAX_MARKUP)
+    const between = html.slice(start, close)
+    const opens = [...between.matchAll(/<(?:hr|div|table|p|br|img|span|style|font|center|a)\b/gi)]
+    const places = opens.reverse().flatMap(({ index }) => {
+      const at = start + index
+      return html.slice(Math.max(from, at - 2), at) === '\r\n' ? [at - 2, at] : [at]
+    })
+    // Behind a closing tag everything is an addition.
+    if (from > 0 && start === from && between.trim() !== '')
+      places.push(from, ...(between.startsWith('\r\n') ? [from + 2] : []))
+    ranges.unshift(places.map((at) => ({ leaf, start: at, end: close })))
+    from = close + tag.length
+  }
+  return ranges.flat()
 }
 
 /** The last or the first lines of a text, each range one line longer; the last ones also with the break before them. */

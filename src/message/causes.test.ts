@@ -107,6 +107,8 @@ const QUOTED_PARTS = MULTI.replaceAll(
   .replace('\nHello', '\nGr=C3=BC')
   .replace('<p>Hello', '<p>Gr=C3=BC')
 
+const usual = (name: string): string => name.replace(/\b(?:(?:mime|id)\b|[a-z])/g, (part) => part.toUpperCase())
+
 type Case = {
   readonly name: string
   readonly message?: string
@@ -492,16 +494,99 @@ const CASES: readonly Case[] = [
     change: (text) => text.replace('. and a line', '. and a line  '),
     cause: 'change.space_added',
   },
-  {
-    name: 'a signature over LF',
-    signing: { canonicalization: 'simple/simple', hashesLf: true },
-    cause: 'change.line_ends',
-  },
+  ...(
+    [
+      ['simple', (text) => text],
+      ['simple', (text) => `${text}\n\r\n`.replace(/\n+\r\n$/, '\n\r\n')],
+      ['relaxed', (text) => text.replace(/[ \t]+/g, ' ').replace(/ \n/g, '\n')],
+      ['relaxed', (text) => `${text.replace(/[ \t]+/g, ' ')}\r\n`],
+    ] as const satisfies readonly (readonly [string, (text: string) => string])[]
+  ).map(
+    ([how, hashed], i): Case => ({
+      name: `a signature over LF, ${how} (${i})`,
+      message: PLAIN8.replace('. and', '.  and'),
+      signing: { canonicalization: `relaxed/${how}`, hashed: (text) => hashed(text.replaceAll('\r\n', '\n')) },
+      cause: 'change.line_ends',
+      says: /LF alone/,
+    }),
+  ),
   {
     name: 'a long line that a server broke',
     message: PLAIN8.replace('. and a line', 'x'.repeat(1_200)),
     change: (text) => text.replace('x'.repeat(990), `${'x'.repeat(990)}!\r\n `),
     cause: 'change.lines_broken',
+  },
+  {
+    name: 'a signature over LF of a long text',
+    message: PLAIN8 + 'A line of a long text, of which few forms can be tried.\n'.repeat(15_000),
+    signing: { hashed: (text) => text.replaceAll('\r\n', '\n') },
+    cause: 'change.line_ends',
+  },
+  ...['\r\n ', '\r\n\t', '!\r\n', '\r\n'].map(
+    (broken): Case => ({
+      name: `long lines broken by ${JSON.stringify(broken)}`,
+      message: PLAIN8.replace('. and a line', 'x'.repeat(2_500)),
+      change: (text) => text.replaceAll('x'.repeat(990), `${'x'.repeat(990)}${broken}`),
+      cause: 'change.lines_broken',
+    }),
+  ),
+  {
+    name: 'a long line that was broken at a blank',
+    message: PLAIN8.replace('. and a line', `${'x'.repeat(985)} ${'y'.repeat(300)}`),
+    change: (text) => text.replace('x y', 'x\r\ny'),
+    cause: 'change.lines_broken',
+  },
+  ...['\n', '\n\n'].map(
+    (lost): Case => ({
+      name: `the first empty lines of the body were lost: ${lost.length}`,
+      message: PLAIN8.replace('\n\n', `\n\n${lost}`),
+      change: (text) => text.replace(/(?:\r\n){3,}/, '\r\n\r\n'),
+      cause: 'change.first_line_lost',
+      says: /empty first line/,
+    }),
+  ),
+  ...[
+    ['</body></html>', '</body><img src="https://b.example/seen.gif"></html>'],
+    ['</body></html>', '</body>Scanned by a gateway</html>'],
+    ['</body></html>', '</body>\r\nScanned by a gateway\r\n</html>'],
+    ['</body></html>', '</body></html><img src="https://b.example/seen.gif">'],
+  ].map(
+    ([was = '', is = '']): Case => ({
+      name: `an addition to the end of HTML: ${JSON.stringify(is)}`,
+      message: HTML,
+      change: (text) => text.replace(was, is),
+      cause: 'change.markup_added',
+      says: /at the end of the body \(HTML\)/,
+    }),
+  ),
+  {
+    name: 'an addition before </html> of a page without </body>',
+    message: HTML.replace('</body>', ''),
+    change: (text) => text.replace('</html>', '<img src="https://b.example/seen.gif"></html>'),
+    cause: 'change.markup_added',
+  },
+  ...[
+    ['Message-ID', 'Message-Id'],
+    ['MIME-Version', 'Mime-Version'],
+    ['Content-Type', 'Content-type'],
+    ['Subject', 'SUBJECT'],
+  ].map(
+    ([was = '', is = '']): Case => ({
+      name: `c=simple, and the name of a field written in another way: ${is}`,
+      signing: { canonicalization: 'simple/relaxed' },
+      message: PLAIN8.replace(was, is),
+      change: (text) => text.replace(`\n${is}`, `\n${was}`),
+      cause: 'change.renamed',
+      says: new RegExp(`it was ${is}`),
+    }),
+  ),
+  {
+    name: 'c=simple, and the names of all fields written in another way',
+    signing: { canonicalization: 'simple/relaxed' },
+    message: PLAIN8.replace(/^(?!From here)[\w-]+:/gm, (name) => name.toLowerCase()),
+    change: (text) => text.replace(/^(?!dkim)[\w-]+:/gm, (name) => usual(name)),
+    cause: 'change.renamed',
+    says: /names of header fields/,
   },
   {
     name: 'a Content-Type in other quotes',

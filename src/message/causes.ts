@@ -116,7 +116,7 @@ function headerCause(
   }
   const isSpent = (): boolean => effort.forms < 0 || effort.octets < 0
   const edits: HeaderEdit[] = []
-  for (const edit of headerEdits(mail, new Set(signature.names), signature.field)) {
+  for (const edit of headerEdits(mail, signature)) {
     if (isSpent()) return undefined
     if (holdsIn(edit.edit(mail.fields))) return edit.change
     if (!edit.isAlone) edits.push(edit)
@@ -143,10 +143,12 @@ type HeaderEdit = {
  * Each change that hosts on the way make, undone: one field removed, a subject without its tag, fields in another
  * order, an original value restored. They are made as they are tried.
  */
-function* headerEdits(mail: Mail, signed: ReadonlySet<string>, own: Field): Generator<HeaderEdit> {
+function* headerEdits(mail: Mail, { names, field: own, header }: Signature): Generator<HeaderEdit> {
+  const signed = new Set(names)
   const fields = mail.fields.filter((field) => field !== own && signed.has(field.name))
   const byName = Map.groupBy(mail.fields, ({ name }) => name)
   yield* listFields(fields)
+  if (header === 'simple') yield* otherNames(fields)
   for (const field of fields) {
     const shownName = writtenName(field)
     const value = field.raw.slice(field.raw.indexOf(':') + 1)
@@ -219,6 +221,35 @@ const writtenName = ({ raw }: Field): string => raw.slice(0, raw.indexOf(':')).t
 
 /** The name of a field as programs write it: the tag h= has it in lower case. */
 const usualName = (name: string): string => name.replace(/\b(?:(?:mime|id)\b|[a-z])/g, (part) => part.toUpperCase())
+
+/** The name of a field with a capital at the begin of each word. */
+const capitalName = (name: string): string => name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+const NAME_FORMS: readonly ((name: string) => string)[] = [
+  usualName,
+  capitalName,
+  (name) => name,
+  (name) => name.replace(/^[a-z]/, (letter) => letter.toUpperCase()),
+  (name) => name.toUpperCase(),
+]
+
+/** Names in other letters, which c=simple counts (RFC 6376 §3.4.1): of all fields, then of each. */
+function* otherNames(fields: readonly Field[]): Generator<HeaderEdit> {
+  for (const some of [fields, ...fields.map((field) => [field])])
+    for (const form of NAME_FORMS) {
+      const renamed = new Map(some.map((field) => [field, form(field.name)]))
+      const changed = some.filter((field) => writtenName(field) !== renamed.get(field))
+      if (changed.length === 0) continue
+      yield {
+        edit: (all) =>
+          all.map((one) => {
+            const name = renamed.get(one)
+            return name === undefined ? one : { ...one, raw: name + one.raw.slice(writtenName(one).length) }
+          }),
+        change: causeProblem('renamed', { names: changed.map(writtenName), was: renamed.get(changed[0]!)! }),
+        isAlone: true,
+      }
+    }
+}
 
 /** The fields of a mailing list, all at once: a signature whose h= names them says that they were not there. */
 function* listFields(fields: readonly Field[]): Generator<HeaderEdit> {

@@ -158,7 +158,9 @@ export const causeProblem = problemsOf('change', {
   dots_lost: () => 'dots at the beginning of lines were lost after signing',
   space_added: () =>
     'blanks were added at the ends of lines after signing; the signature (c=simple) allows no change of white space',
-  line_ends: () => 'the signature is over lines that end with LF alone, and the message was sent with CRLF',
+  first_line_lost: () => 'the empty first line of the body was removed after signing',
+  line_ends: () =>
+    'the signer hashed the body with lines that end with LF alone, before they became CRLF (RFC 6376 §5.3): nobody changed the text',
   lines_broken: () => 'lines that were too long were broken after signing',
   subject_tag: ({ tag, isBehind }: { tag: string; isBehind: boolean }) =>
     `${quoted(tag, 80)} was put ${isBehind ? 'behind' : 'in front of'} the subject after signing`,
@@ -172,6 +174,8 @@ export const causeProblem = problemsOf('change', {
     `a signed header field was removed or changed after signing: the signature names ${shown(names.slice(0, 12).join(', '))}, and the message has no such field`,
   rewritten: ({ name, how }: Name & { how: 'encoding' | 'form' }) =>
     `the field ${shown(name, 80)} was written in another ${shown(how, 20)} after signing`,
+  renamed: ({ names, was }: { names: readonly string[]; was: string }) =>
+    `${names.length === 1 ? `the name of the field ${shown(names.join(), 80)} was` : 'the names of header fields were'} written in another way after signing: it was ${shown(was, 80)}; the signature (c=simple) allows no such change`,
   field_replaced: ({ name, other }: Name & { other: string }) =>
     `the field ${shown(name, 80)} was replaced after signing; ${shown(other, 80)} has the signed value`,
   refolded: ({ name }: Name) => `the field ${shown(name, 80)} was folded in another way after signing`,

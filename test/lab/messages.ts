@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { type Canonicalization, canonicalField, hashBody, signedFields } from '../../src/message/canonical.ts'
 import { type Field, parseMail } from '../../src/message/parse.ts'
 
@@ -37,8 +37,8 @@ export type Signing = {
   /** More tags, such as `l=10; x=1700000000`. */
   readonly tags?: string
   readonly key?: KeyObject
-  /** The signer hashes lines that end with LF alone. */
-  readonly hashesLf?: boolean
+  /** What the signer hashes in place of the canonical body. */
+  readonly hashed?: (body: string) => string
 }
 
 /** The TXT record of the key. */
@@ -53,23 +53,18 @@ export const crlf = (text: string): string => text.replace(/\r?\n/g, '\r\n')
  */
 export function signed(
   text: string,
-  {
-    domain,
-    selector = 'a',
-    names,
-    canonicalization = 'relaxed/relaxed',
-    tags,
-    key = PRIVATE,
-    hashesLf = false,
-  }: Signing,
+  { domain, selector = 'a', names, canonicalization = 'relaxed/relaxed', tags, key = PRIVATE, hashed }: Signing,
 ): string {
   const message = crlf(text)
   const mail = parseMail(Buffer.from(message, 'latin1'))
   const [header, body] = canonicalization.split('/') as [Canonicalization, Canonicalization]
   const covered = names ?? [...new Set(mail.fields.map((field) => field.name))].filter((name) => !TRACE.includes(name))
   const limit = /(?:^|;)\s*l=(\d+)/.exec(tags ?? '')?.[1]
-  const octets = hashesLf ? Buffer.from(mail.body.toString('latin1').replaceAll('\r\n', '\n'), 'latin1') : mail.body
-  const { hash } = hashBody(octets, body, limit === undefined ? undefined : Number(limit))
+  const hash = hashed
+    ? createHash('sha256')
+        .update(hashed(mail.body.toString('latin1')), 'latin1')
+        .digest('base64')
+    : hashBody(mail.body, body, limit === undefined ? undefined : Number(limit)).hash
   const raw = `DKIM-Signature: v=1; a=rsa-sha256; c=${canonicalization}; d=${domain}; s=${selector};\r\n\th=${covered.join(':')};${tags === undefined ? '' : ` ${tags};`}\r\n\tbh=${hash}; b=`
   const own: Field = { name: 'dkim-signature', raw }
   const fields = signedFields(mail.fields, covered, own).map((field) =>
