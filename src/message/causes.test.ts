@@ -673,6 +673,20 @@ const CASES: readonly Case[] = [
   { name: 'l= beyond the body', signing: { tags: 'l=9999' }, cause: 'signature.body_short' },
   { name: 'expired', signing: { tags: 't=1700000000; x=1700000100' }, result: 'policy', cause: 'signature.expired' },
   {
+    name: 'expired, and with a footer',
+    signing: { tags: 't=1700000000; x=1700000100' },
+    change: (text) => text + footer,
+    cause: ['change.footer', 'signature.expired'],
+    says: /3 lines were added .*; the signature expired at 2023-11-14/,
+  },
+  {
+    name: 'not yet expired at its time, and with a footer',
+    signing: { tags: 't=1700000000; x=1700000100' },
+    change: (text) => text + footer,
+    at: '2023-11-14T22:14:00Z',
+    cause: 'change.footer',
+  },
+  {
     name: 'not yet expired at its time',
     signing: { tags: 't=1700000000; x=1700000100' },
     at: '2023-11-14T22:14:00Z',

@@ -134,7 +134,7 @@ function judge(
   at: number,
 ): Judged & Pick<Verifying, 'compared' | 'bodyLength'> {
   const name = keyName(signature)
-  const { algorithm, domain, identity, limit, expiresAt } = signature
+  const { algorithm, domain, identity, limit } = signature
   if (!algorithm.startsWith(`${key.type}-`))
     return { result: 'permerror', because: signatureProblem('key_type', { name, type: key.type, algorithm }) }
   if (key.strict && identityDomain(identity) !== domain)
@@ -153,10 +153,15 @@ function judge(
       because: signatureProblem('body_short', { signed: limit, arrived: body.length }),
     }
   if (!compared.header || !compared.body) return { ...facts, result: 'fail', because: changed(compared) }
-  if (expiresAt !== undefined && expiresAt * 1_000 < at)
-    return { ...facts, result: 'policy', because: signatureProblem('expired', { at: isoSeconds(expiresAt) }) }
-  return { ...facts, result: 'pass' }
+  const expired = expiredBy(signature, at)
+  return expired ? { ...facts, result: 'policy', because: expired } : { ...facts, result: 'pass' }
 }
+
+/** That a signature has expired at a time, ms since the epoch (RFC 6376 §3.5 x). */
+export const expiredBy = ({ expiresAt }: Pick<Signature, 'expiresAt'>, at: number): Problem | undefined =>
+  expiresAt !== undefined && expiresAt * 1_000 < at
+    ? signatureProblem('expired', { at: isoSeconds(expiresAt) })
+    : undefined
 
 /**
  * What a signature proves of a header whose body is not here: nothing, unless a header that is as it was fails already.

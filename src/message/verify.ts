@@ -2,6 +2,7 @@ import type { HeavyKind } from '../lane/heavy.ts'
 import { type ArcChain, arcWithoutBody, verifyArc } from './arc.ts'
 import { causeOf, fullEffort, madeWith } from './causes.ts'
 import {
+  expiredBy,
   hashing,
   plainOf,
   signaturesOf,
@@ -12,7 +13,7 @@ import {
 } from './dkim.ts'
 import { type KeyAnswers, keysOf } from './keys.ts'
 import { type Mail, parseAgain } from './parse.ts'
-import { signatureProblem } from './problems.ts'
+import { causeProblem, signatureProblem } from './problems.ts'
 
 type Counted = {
   /** LF without CR, as `outline` counted them: the octets are not counted again. */
@@ -56,7 +57,7 @@ export const verify: HeavyKind<VerifyInput, Verified> = {
       return { dkim, arc: arcWithoutBody(mail), otherKey: [] }
     }
     const arc = verifyArc(mail, keyAt, hash)
-    return { ...explained(mail, verified, isCopied), arc }
+    return { ...explained(mail, verified, at, isCopied), arc }
   },
 }
 
@@ -69,7 +70,12 @@ const isShortened = ({ because }: Verifying): boolean =>
 /** Changes that no attempt to undo them has proven. */
 const UNPROVEN = new Set(['change.header', 'change.body', 'change.two', 'signature.body_short', 'signature.other_key'])
 
-function explained(mail: Mail, verified: readonly Verifying[], isCopied = false): Pick<Verified, 'dkim' | 'otherKey'> {
+function explained(
+  mail: Mail,
+  verified: readonly Verifying[],
+  at: number,
+  isCopied = false,
+): Pick<Verified, 'dkim' | 'otherKey'> {
   const effort = fullEffort()
   const otherKey: number[] = []
   const dkim = verified.map((one, i) => {
@@ -79,7 +85,11 @@ function explained(mail: Mail, verified: readonly Verifying[], isCopied = false)
     const { because, otherKey: isOther } = causeOf(mail, one, effort)
     if (isCopied && because && UNPROVEN.has(because.id)) return plainOf({ ...one, ...COPIED })
     if (isOther) otherKey.push(i)
-    return plainOf({ ...one, ...(because && { because }) })
+    const expired = one.compared && one.signature && expiredBy(one.signature, at)
+    return plainOf({
+      ...one,
+      ...(because && { because: expired ? causeProblem('two', { first: because, second: expired }) : because }),
+    })
   })
   return { dkim, otherKey }
 }
