@@ -73,7 +73,8 @@ export function explainReply(text: string, refused: Refused = {}): Explanation {
   const [about, meaning, toDo] = row
   // Who gives up after many attempts tells how long it tried, not that the next attempt would fail.
   const isUntold = written === 0 && (status === undefined || status === '5.0.0')
-  const isTemporaryCause = row === UNREACHABLE || TLS_OF_RECEIVER.some(([, fault]) => fault === row)
+  const isTemporaryCause =
+    row === UNREACHABLE || TLS_FAULTS.some(([, fault]) => fault === row && about === 'recipient_domain')
   const gaveUp = isUntold && (isTemporaryCause || RETRIED.test(said))
   return {
     reason,
@@ -177,8 +178,16 @@ const OWN_WORDS: OwnWords = [
   ],
 ]
 
-/** Faults of the receiver's own TLS: the sending side uses it. */
-const TLS_OF_RECEIVER: OwnWords = [
+/** Faults of TLS: the receiver calls the sending side `your`; all others are of the receiver's own TLS. */
+const TLS_FAULTS: OwnWords = [
+  [
+    /\byour (?:\w{1,12} ){0,2}(?:server|host|client|certificate|mta)\b.{0,60}\b(?:tls|ssl|certificate|encrypt\w{0,4}|trusted|expired|verified)\b/i,
+    [
+      'sending_host',
+      'The receiver found no TLS at the sending host, or does not accept its certificate.',
+      'Switch on STARTTLS for outgoing mail on the sending host, and renew its certificate if the reply names one.',
+    ],
+  ],
   [
     /\b[45]\.7\.324\b|\bdnssec\b(?:-invalid|.{0,40}\b(?:invalid|fail|bogus|error))|\b(?:invalid|bogus) dnssec\b/i,
     [
@@ -196,7 +205,7 @@ const TLS_OF_RECEIVER: OwnWords = [
     ],
   ],
   [
-    /\b[45]\.7\.32[25]\b|(?<!\b(?:client|your) )\bcertificate(?:-| (?:has |is |was |has been )?)(?:expired|mismatch|invalid|untrusted|revoked|self-signed|verif\w{1,7} failed|verify failed|not (?:trusted|verified|valid|yet valid)|does not match)/i,
+    /\b[45]\.7\.32[25]\b|(?<!\b(?:client|your) )\bcertificate(?: chain)?(?:-| (?:has |is |was |has been )?)(?:expired|mismatch|invalid|untrusted|revoked|self-signed|verif\w{1,7} failed|verify failed|not (?:trusted|verified|valid|yet valid)|does not match)|\b(?:subjectmismatch|untrustedroot|certificateexpired)\b/i,
     [
       'recipient_domain',
       'The sending side does not trust the TLS certificate of the recipient’s mail server: it has expired, names another host, or its issuer is not known.',
@@ -204,7 +213,7 @@ const TLS_OF_RECEIVER: OwnWords = [
     ],
   ],
   [
-    /\b[45]\.7\.321\b|\bstarttls-not-supported\b|\b(?:destination|remote|recipient)\b.{0,40}\b(?:must|does not|did not|doesn't) (?:support|offer) (?:start)?tls\b|\b(?:start)?tls\b.{0,40}\b(?:not (?:been )?offered by|(?:did not|does not|didn't|doesn't) (?:offer|support|advertise)|refused to start tls)|\b(?:start)?tls (?:is )?(?:currently |temporarily )?(?:not (?:available|supported|offered)|unavailable)|\btls is required,? but unavailable|\bcannot start tls\b|\b(?:attempt to establish|failed to (?:start|establish)) tls\b|\btls handshake fail/i,
+    /\b[45]\.7\.321\b|\bstarttls-not-supported\b|\b(?:destination|remote|recipient)\b.{0,40}\b(?:must|does not|did not|doesn't) (?:support|offer) (?:start)?tls\b|\b(?:start)?tls\b.{0,40}\b(?:not (?:been )?offered by|(?:did not|does not|didn't|doesn't) (?:offer|support|advertise)|refused to start tls)|\b(?:start)?tls (?:is )?(?:currently |temporarily )?(?:not (?:available|supported|offered)|unavailable)|\btls is required,? but unavailable|\bcannot start tls\b|\b(?:attempt to establish|failed to (?:start|establish)) tls\b|\btls handshake fail|^\s*tls session: |\[message=\d{3} \S{5,9} starttls is required/i,
     [
       'recipient_domain',
       'The mail server of the recipient’s domain offers no TLS, or its TLS failed; the sending side uses TLS and requires it.',
@@ -215,7 +224,7 @@ const TLS_OF_RECEIVER: OwnWords = [
 
 const MOVED: OwnWords = [
   [
-    /\b(?:moved|changed|not local|relocated|new (?:e-?mail )?address)\b(?!.{0,80}\b(?:contact|postmaster|relay|abuse|support|help ?desk)\b).{0,60}?\b(?:try|use|to|at|is|address)\b[: ]{1,3}[<("']{0,2}[^\s<>()"'@]{1,64}@[\w-]{1,63}\./i,
+    /(?:\bplease try|\b(?:moved|changed|not local|relocated|new (?:e-?mail )?address)\b(?!.{0,80}\b(?:contact|postmaster|relay|abuse|support|help ?desk)\b).{0,60}?\b(?:try|use|to|at|is|address)\b)[: ]{1,3}[<("']{0,2}[^\s<>()"'@]{1,64}@[\w-]{1,63}\./i,
     [
       'mailbox',
       'The recipient has another address now, which the reply names (RFC 5321 §3.4).',
@@ -232,10 +241,18 @@ const MOVED: OwnWords = [
   ],
 ]
 
-/** Faults of the message that have a name of their own. */
+/** Faults of the message that have a name of their own, and malware of the host that is not in the message. */
 const OF_MESSAGE: OwnWords = [
   [
-    /(?<!\banti-)(?<!\bspam (?:or|and) )\bvirus(?:es)?\b|\bmalware\b|\binfected\b|\btrojan\b|\bworm\.|\bclamav\b|\beicar\b|\.unofficial\b|\b(?:win|doc|pdf|html|xls|js|unix|txt|email|heuristics|sanesecurity)\.(?:test|trojan|malware|phishing|dropper|downloader|exploit|macro|ransomware|packed|virus|worm|backdoor)\b/i,
+    /\binfected (?:host|ip|computer|machine|system)\b|\byour (?:ip|host|server|computer|network|system|machine)\b.{0,30}\binfected\b/i,
+    [
+      'sending_host',
+      'The receiver has blocked the address of the sending host, because a virus or other malware sends from there.',
+      'Examine the computers behind the address for malware, then look it up on the blacklists and ask for delisting.',
+    ],
+  ],
+  [
+    /(?<!\banti-)(?<!\bspam (?:or|and) )\bvirus(?:es)?\b(?! (?:or|and) spam)|\bmalware\b|\binfected\b|\btrojan\b|\bworm\.|\bclamav\b|\beicar\b|\.unofficial\b|\b(?:win|doc|pdf|html|xls|js|unix|txt|email|heuristics|sanesecurity)\.(?:test|trojan|malware|phishing|dropper|downloader|exploit|macro|ransomware|packed|virus|worm|backdoor)\b/i,
     [
       'message',
       'The receiver’s scanner found a virus or other malware in the message or in an attachment.',
@@ -246,7 +263,7 @@ const OF_MESSAGE: OwnWords = [
     /\bbare ?(?:lf|<lf>|cr|<cr>|line ?-?feeds?)(?!\w)|\b5\.6\.11\b/i,
     [
       'message',
-      'The message has lines that end with a bare LF instead of CRLF (RFC 5321 §2.3.8), which the server does not accept.',
+      'The message has lines that end with a bare LF or CR instead of CRLF (RFC 5321 §2.3.8), which the server does not accept.',
       'Let the program that sent the message write CRLF at the end of each line; the content is not the cause.',
     ],
   ],
@@ -403,8 +420,8 @@ const NARROWER: Readonly<Partial<Record<Reason | Detail, OwnWords>>> = {
   sender_refused: BLOCKED_ACCOUNT,
   source_blocked: BLOCKED_ACCOUNT,
   message_content: OF_MESSAGE,
-  tls_required: TLS_OF_RECEIVER,
-  temporary_failure: TLS_OF_RECEIVER,
-  unclear_refusal: [...TLS_OF_RECEIVER, ...OF_MESSAGE],
-  policy: [...TLS_OF_RECEIVER, ...OF_MESSAGE],
+  tls_required: TLS_FAULTS,
+  temporary_failure: TLS_FAULTS,
+  unclear_refusal: [...TLS_FAULTS, ...OF_MESSAGE, ...MOVED],
+  policy: [...TLS_FAULTS, ...OF_MESSAGE],
 }
