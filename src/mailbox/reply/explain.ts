@@ -2,7 +2,7 @@ import { parseIp } from '../../names/ip.ts'
 import type { Stage } from '../../net/smtp/reply.ts'
 import type { Reason } from '../reasons.ts'
 import { classify, enhancedOf } from './classify.ts'
-import type { Detail } from './row.ts'
+import { anyOf, type Detail } from './row.ts'
 
 /** What a refusal is about, for who sent the message. */
 export type About =
@@ -147,7 +147,10 @@ const WHATEVER_REASON: OwnWords = [
     ],
   ],
   [
-    /\bhas suppressed sending\b|\b(?:is|was|are) on (?:(?:the|your|our|its) )?(?:\w{1,12} )?suppression list|\bnot delivering to (?:a )?(?:previously bounced|suppressed)/i,
+    anyOf(
+      /\bhas suppressed sending\b|\b(?:is|was|are) on (?:(?:the|your|our|its) )?(?:\w{1,12} )?suppression list/i,
+      /\bnot delivering to (?:a )?(?:previously bounced|suppressed)/i,
+    ),
     [
       'mailbox',
       'Your provider did not send the message: the address refused an earlier one, or complained, and is on the provider’s suppression list.',
@@ -157,7 +160,11 @@ const WHATEVER_REASON: OwnWords = [
 ]
 const OWN_WORDS: OwnWords = [
   [
-    /\bno mx record|\bhost unknown\b|\bunknown host\b|\bhost (?:or domain )?name (?:was )?not found|nxdomain|no relevant answers|\bhost ?name look-?up fail|\b(?:no data known|could not find a gateway)|\bname service error\b.{0,120}\bnot found|\bdomain does not exist|\bhost \S{1,255} not found|dns query failed/i,
+    anyOf(
+      /\bno mx record|\bhost unknown\b|\bunknown host\b|\bhost (?:or domain )?name (?:was )?not found|nxdomain/i,
+      /no relevant answers|\bhost ?name look-?up fail|\b(?:no data known|could not find a gateway)/i,
+      /\bname service error\b.{0,120}\bnot found|\bdomain does not exist|\bhost \S{1,255} not found|dns query failed/i,
+    ),
     [
       'recipient_domain',
       'The domain of the recipient’s address has no mail host that the sending host could find in the DNS.',
@@ -165,7 +172,10 @@ const OWN_WORDS: OwnWords = [
     ],
   ],
   [
-    /\b(?:mail|forwarding|routing) loop\b|\bloops? back to\b|\btoo many hops|\bhop count\b|\bforwarded more than\b|^\s*[45]\.4\.6\b/i,
+    anyOf(
+      /\b(?:mail|forwarding|routing) loop\b|\bloops? back to\b|\btoo many hops|\bhop count\b|\bforwarded more than\b/i,
+      /^\s*[45]\.4\.6\b/i,
+    ),
     [
       'recipient_domain',
       'The message went round in a circle between servers until it was stopped: a forwarding or an MX record of the recipient’s domain leads back to itself.',
@@ -173,7 +183,16 @@ const OWN_WORDS: OwnWords = [
     ],
   ],
   [
-    /\bconnect(?:ion|ed|ing)?\b.{0,120}\b(?:refused|timed out|time-?out|reset|dropped)|\b(?:operation|session) timed out|\bno route to host|\bnetwork (?:is )?unreachable|\bhost is down|\b(?:did not accept our requests|unable|failed|able) to (?:connect|establish an smtp connection)|\blost connection|\bretry (?:time ?out|time not reached)|\ball hosts\b.{0,60}\bfailing|\b(?:message|queue|envelope|delivery|delivery time)[ .](?:is )?expired|\bin (?:the )?queue too long|\bcould not be delivered for\b|\b(?:multiple|several|\d{1,3}) (?:retries|attempts)\b|\bfor \d{1,3} days\b|\bnetwork error\b|\bunable to connect successfully\b|\bcould not deliver for\b|\bhost not reachable\b|^\s*[45]\.4\.[127]\b/i,
+    anyOf(
+      /\bconnect(?:ion|ed|ing)?\b.{0,120}\b(?:refused|timed out|time-?out|reset|dropped)/i,
+      /\b(?:operation|session) timed out|\bno route to host|\bnetwork (?:is )?unreachable|\bhost is down/i,
+      /\b(?:did not accept our requests|unable|failed|able) to (?:connect|establish an smtp connection)/i,
+      /\blost connection|\bretry (?:time ?out|time not reached)|\ball hosts\b.{0,60}\bfailing/i,
+      /\b(?:message|queue|envelope|delivery|delivery time)[ .](?:is )?expired|\bin (?:the )?queue too long/i,
+      /\bcould not be delivered for\b|\b(?:multiple|several|\d{1,3}) (?:retries|attempts)\b|\bfor \d{1,3} days\b/i,
+      /\bnetwork error\b|\bunable to connect successfully\b|\bcould not deliver for\b|\bhost not reachable\b/i,
+      /^\s*[45]\.4\.[127]\b/i,
+    ),
     UNREACHABLE,
   ],
 ]
@@ -197,7 +216,10 @@ const TLS_FAULTS: OwnWords = [
     ],
   ],
   [
-    /\b[45]\.7\.323\b|\btlsa\b|\bdane\b.{0,40}\b(?:fail|valid|invalid|required|verif)|\b(?:fail|invalid|requires) dane\b|\bmta-?sts\b/i,
+    anyOf(
+      /\b[45]\.7\.323\b|\btlsa\b|\bdane\b.{0,40}\b(?:fail|valid|invalid|required|verif)/i,
+      /\b(?:fail|invalid|requires) dane\b|\bmta-?sts\b/i,
+    ),
     [
       'recipient_domain',
       'The mail server of the recipient’s domain could not be reached with the encryption that the domain asks for (MTA-STS or DANE).',
@@ -205,7 +227,11 @@ const TLS_FAULTS: OwnWords = [
     ],
   ],
   [
-    /\b[45]\.7\.32[25]\b|(?<!\b(?:client|your) )\bcertificate(?: chain)?(?:-| (?:has |is |was |has been )?)(?:expired|mismatch|invalid|untrusted|revoked|self-signed|verif\w{1,7} failed|verify failed|not (?:trusted|verified|valid|yet valid)|does not match)|\b(?:subjectmismatch|untrustedroot|certificateexpired)\b/i,
+    anyOf(
+      /\b[45]\.7\.32[25]\b/i,
+      /(?<!\b(?:client|your) )\bcertificate(?: chain)?(?:-| (?:has |is |was |has been )?)(?:expired|mismatch|invalid|untrusted|revoked|self-signed|verif\w{1,7} failed|verify failed|not (?:trusted|verified|valid|yet valid)|does not match)/i,
+      /\b(?:subjectmismatch|untrustedroot|certificateexpired)\b/i,
+    ),
     [
       'recipient_domain',
       'The sending side does not trust the TLS certificate of the recipient’s mail server: it has expired, names another host, or its issuer is not known.',
@@ -213,7 +239,15 @@ const TLS_FAULTS: OwnWords = [
     ],
   ],
   [
-    /\b[45]\.7\.321\b|\bstarttls-not-supported\b|\b(?:destination|remote|recipient)\b.{0,40}\b(?:must|does not|did not|doesn't) (?:support|offer) (?:start)?tls\b|\b(?:start)?tls\b.{0,40}\b(?:not (?:been )?offered by|(?:did not|does not|didn't|doesn't) (?:offer|support|advertise)|refused to start tls)|\b(?:start)?tls (?:is )?(?:currently |temporarily )?(?:not (?:available|supported|offered)|unavailable)|\btls is required,? but unavailable|\bcannot start tls\b|\b(?:attempt to establish|failed to (?:start|establish)) tls\b|\btls handshake fail|^\s*tls session: |\[message=\d{3} \S{5,9} starttls is required/i,
+    anyOf(
+      /\b[45]\.7\.321\b|\bstarttls-not-supported\b/i,
+      /\b(?:destination|remote|recipient)\b.{0,40}\b(?:must|does not|did not|doesn't) (?:support|offer) (?:start)?tls\b/i,
+      /\b(?:start)?tls\b.{0,40}\b(?:not (?:been )?offered by|(?:did not|does not|didn't|doesn't) (?:offer|support|advertise)|refused to start tls)/i,
+      /\b(?:start)?tls (?:is )?(?:currently |temporarily )?(?:not (?:available|supported|offered)|unavailable)/i,
+      /\btls is required,? but unavailable|\bcannot start tls\b/i,
+      /\b(?:attempt to establish|failed to (?:start|establish)) tls\b|\btls handshake fail|^\s*tls session: /i,
+      /\[message=\d{3} \S{5,9} starttls is required/i,
+    ),
     [
       'recipient_domain',
       'The mail server of the recipient’s domain offers no TLS, or its TLS failed; the sending side uses TLS and requires it.',
@@ -244,7 +278,10 @@ const MOVED: OwnWords = [
 /** Faults of the message that have a name of their own, and malware of the host that is not in the message. */
 const OF_MESSAGE: OwnWords = [
   [
-    /\binfected (?:host|ip|computer|machine|system)\b|\byour (?:ip|host|server|computer|network|system|machine)\b.{0,30}\binfected\b/i,
+    anyOf(
+      /\binfected (?:host|ip|computer|machine|system)\b/i,
+      /\byour (?:ip|host|server|computer|network|system|machine)\b.{0,30}\binfected\b/i,
+    ),
     [
       'sending_host',
       'The receiver has blocked the address of the sending host, because a virus or other malware sends from there.',
@@ -252,7 +289,11 @@ const OF_MESSAGE: OwnWords = [
     ],
   ],
   [
-    /(?<!\banti-)(?<!\bspam (?:or|and) )\bvirus(?:es)?\b(?! (?:or|and) spam)|\bmalware\b|\binfected\b|\btrojan\b|\bworm\.|\bclamav\b|\beicar\b|\.unofficial\b|\b(?:win|doc|pdf|html|xls|js|unix|txt|email|heuristics|sanesecurity)\.(?:test|trojan|malware|phishing|dropper|downloader|exploit|macro|ransomware|packed|virus|worm|backdoor)\b/i,
+    anyOf(
+      /(?<!\banti-)(?<!\bspam (?:or|and) )\bvirus(?:es)?\b(?! (?:or|and) spam)|\bmalware\b|\binfected\b|\btrojan\b/i,
+      /\bworm\.|\bclamav\b|\beicar\b|\.unofficial\b/i,
+      /\b(?:win|doc|pdf|html|xls|js|unix|txt|email|heuristics|sanesecurity)\.(?:test|trojan|malware|phishing|dropper|downloader|exploit|macro|ransomware|packed|virus|worm|backdoor)\b/i,
+    ),
     [
       'message',
       'The receiver’s scanner found a virus or other malware in the message or in an attachment.',
@@ -276,7 +317,10 @@ const OF_MESSAGE: OwnWords = [
     ],
   ],
   [
-    /\b(?:unsafe|malicious|dangerous|harmful|bad|blocked|suspicious|phishing) (?:links?|urls?)\b|\b(?:links?|urls?) (?:is |are |was |were )?(?:unsafe|malicious|dangerous|harmful|blocked|blacklisted|suspicious)\b/i,
+    anyOf(
+      /\b(?:unsafe|malicious|dangerous|harmful|bad|blocked|suspicious|phishing) (?:links?|urls?)\b/i,
+      /\b(?:links?|urls?) (?:is |are |was |were )?(?:unsafe|malicious|dangerous|harmful|blocked|blacklisted|suspicious)\b/i,
+    ),
     [
       'message',
       'The receiver’s filter refused the message for a link in it.',

@@ -31,6 +31,10 @@ export const rows =
   (stage: ReplyRow['stage'], codes: ReplyRow['codes']): WriteRow =>
   (reason, pattern, seen, reply, detail) => ({ reason, pattern, stage, codes, seen, reply, detail })
 
+/** Matches what one of the patterns does: the words of a row, several to a line. They have the same flags. */
+export const anyOf = (...patterns: readonly RegExp[]): RegExp =>
+  new RegExp(patterns.map(({ source }) => source).join('|'), patterns[0]?.flags)
+
 /** What a server calls a mailbox, its address or its owner. */
 export const BOX =
   '(?:users?(?! agent)|user ?names?|recipients?|mail ?box(?:es)?|in-?box(?:es)?|accounts?|address(?:es)?|addressees?|alias(?:es)?|customers?|persons?|e-?mails?|local.?part|receivers?|rcpts?|subscribers?|members?|(?:mail ?)?drop)'

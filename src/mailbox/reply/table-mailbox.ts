@@ -1,4 +1,4 @@
-import { type ReplyRow, rows } from './row.ts'
+import { anyOf, type ReplyRow, rows } from './row.ts'
 import { DISABLED_ABROAD, DISABLED_IN_ENGLISH, FULL_ABROAD, FULL_IN_ENGLISH } from './table-languages.ts'
 
 const now = rows('recipient', 'any')
@@ -58,13 +58,36 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
   forGood(
     'recipient_restricted',
-    /\bseuls? (?:les |des )?(?:membres|abonnes|employes|internes)\b|\b(?:no|non|nao|n'acceptent?|n'accepte)\b.{0,40}\b(?:extern[oaie]s?|externes?|estern[oaie])\b|\b(?:solo invio|solo envio|somente envio|envoi uniquement|nur (?:zum )?(?:versand|senden))\b|\b(?:nur|ausschlie(?:ss|ß)lich)\b.{0,60}\b(?:intern\w{0,3}|mitglieder\w{0,2}|abonnenten|innerhalb|bekannten|mitarbeiter\w{0,2}|kollegen|familie|freunden?)\b|\bextern\w{0,2} (?:absender\w?|nachrichten|e-?mails?)\b.{0,30}\b(?:gesperrt|nicht|verboten|abgelehnt|blockiert)|\bvon (?:au(?:ss|ß)en|extern)\b.{0,30}\b(?:nicht|keine|abgelehnt|verweigert)|\b(?:keine|nicht)\b.{0,40}\b(?:von (?:au(?:ss|ß)en|au(?:ss|ß)erhalb|extern)|extern\w{0,2} (?:absender\w?|nachrichten|e-?mails?))|(?:\b(?:que|uniquement|seulement|exclusivement|reserve\w{0,2}|riservat[ao]|reservad[ao])\b|\bqu')(?:.{0,50}\b)?(?:internes?|collaborateurs|employes|salaries|membres|abonnes|l'interieur|intern[io]|iscritti|membri|miembros|suscriptores|membros)\b|\b(?:solo|solamente|unicamente|soltanto|esclusivamente|so|somente|apenas)\b.{0,50}\b(?:intern[oaie]s?|de la empresa|da empresa|dell'azienda|empleados|dipendenti|funcionarios|miembros|suscriptores|membri|iscritti|membros|assinantes|(?:de )?dentro)\b|\b(?:alleen|uitsluitend)\b.{0,50}\b(?:interne?|leden|binnen)\b|\btylko\b.{0,50}(?:wewn[eę]trzn|cz[lł]onk|subskrybent)|только.{0,50}(?:внутренн|член|участник|подписчик|сотрудник)|внешн\S{1,4} (?:отправител|почт|сообщен|адрес)\S{0,3}.{0,30}(?:не |запрещ)|(?:лише|тільки).{0,50}(?:внутрішн|учасник)|\b(?:pouze|jen)\b.{0,50}\b(?:intern|clen)|\b(?:endast|bara|kun|bare)\b.{0,50}\b(?:intern\w{0,2}|medlemm\w{2,4}|medlemmer)\b|\b(?:yaln[ıi]z|sadece)\S{0,3}.{0,50}(?:dahili|kurum ici|uye)|(?:内部|社内|会員|メンバー|組織内).{0,12}(?:のみ|だけ|専用)|外部.{0,16}(?:拒否|受け付け|受信でき|許可されて|拒收|拒绝|不接受|不允许)|[只仅僅].{0,12}(?:内部|內部|成员|成員|会员|组织)|(?:내부|사내|회원|구성원).{0,16}만|외부.{0,16}(?:거부|수신하지|허용하지|허용되지)/,
+    anyOf(
+      /\bseuls? (?:les |des )?(?:membres|abonnes|employes|internes)\b/,
+      /\b(?:no|non|nao|n'acceptent?|n'accepte)\b.{0,40}\b(?:extern[oaie]s?|externes?|estern[oaie])\b/,
+      /\b(?:solo invio|solo envio|somente envio|envoi uniquement|nur (?:zum )?(?:versand|senden))\b/,
+      /\b(?:nur|ausschlie(?:ss|ß)lich)\b.{0,60}\b(?:intern\w{0,3}|mitglieder\w{0,2}|abonnenten|innerhalb|bekannten|mitarbeiter\w{0,2}|kollegen|familie|freunden?)\b/,
+      /\bextern\w{0,2} (?:absender\w?|nachrichten|e-?mails?)\b.{0,30}\b(?:gesperrt|nicht|verboten|abgelehnt|blockiert)/,
+      /\bvon (?:au(?:ss|ß)en|extern)\b.{0,30}\b(?:nicht|keine|abgelehnt|verweigert)/,
+      /\b(?:keine|nicht)\b.{0,40}\b(?:von (?:au(?:ss|ß)en|au(?:ss|ß)erhalb|extern)|extern\w{0,2} (?:absender\w?|nachrichten|e-?mails?))/,
+      /(?:\b(?:que|uniquement|seulement|exclusivement|reserve\w{0,2}|riservat[ao]|reservad[ao])\b|\bqu')(?:.{0,50}\b)?(?:internes?|collaborateurs|employes|salaries|membres|abonnes|l'interieur|intern[io]|iscritti|membri|miembros|suscriptores|membros)\b/,
+      /\b(?:solo|solamente|unicamente|soltanto|esclusivamente|so|somente|apenas)\b.{0,50}\b(?:intern[oaie]s?|de la empresa|da empresa|dell'azienda|empleados|dipendenti|funcionarios|miembros|suscriptores|membri|iscritti|membros|assinantes|(?:de )?dentro)\b/,
+      /\b(?:alleen|uitsluitend)\b.{0,50}\b(?:interne?|leden|binnen)\b/,
+      /\btylko\b.{0,50}(?:wewn[eę]trzn|cz[lł]onk|subskrybent)/,
+      /только.{0,50}(?:внутренн|член|участник|подписчик|сотрудник)/,
+      /внешн\S{1,4} (?:отправител|почт|сообщен|адрес)\S{0,3}.{0,30}(?:не |запрещ)/,
+      /(?:лише|тільки).{0,50}(?:внутрішн|учасник)|\b(?:pouze|jen)\b.{0,50}\b(?:intern|clen)/,
+      /\b(?:endast|bara|kun|bare)\b.{0,50}\b(?:intern\w{0,2}|medlemm\w{2,4}|medlemmer)\b/,
+      /\b(?:yaln[ıi]z|sadece)\S{0,3}.{0,50}(?:dahili|kurum ici|uye)|(?:内部|社内|会員|メンバー|組織内).{0,12}(?:のみ|だけ|専用)/,
+      /外部.{0,16}(?:拒否|受け付け|受信でき|許可されて|拒收|拒绝|不接受|不允许)|[只仅僅].{0,12}(?:内部|內部|成员|成員|会员|组织)|(?:내부|사내|회원|구성원).{0,16}만/,
+      /외부.{0,16}(?:거부|수신하지|허용하지|허용되지)/,
+    ),
     'German, Romance, Dutch, Slavic, Nordic, Turkish, East Asian hosts',
     '550 5.7.1 Dieses Postfach nimmt nur interne Nachrichten an',
   ),
   forGood(
     'recipient_restricted',
-    /\bgroup you tried to contact\b|\bpermission to (?:post|send|e-?mail|write)\b.{0,40}\b(?:group|list|recipient|mailbox|address)|\b(?:not allowed|not permitted|not authori[sz]ed) to (?:(?:post|send(?: mail| messages)?|write|mail) to|mail|e-?mail|contact) (?:(?:this|the|that|a) )?(?:group|mailing list|list|distribution)/,
+    anyOf(
+      /\bgroup you tried to contact\b/,
+      /\bpermission to (?:post|send|e-?mail|write)\b.{0,40}\b(?:group|list|recipient|mailbox|address)/,
+      /\b(?:not allowed|not permitted|not authori[sz]ed) to (?:(?:post|send(?: mail| messages)?|write|mail) to|mail|e-?mail|contact) (?:(?:this|the|that|a) )?(?:group|mailing list|list|distribution)/,
+    ),
     'Google Groups',
     '550-5.7.1 The group you tried to contact (team) may not exist, or you may not 550-5.7.1 have permission to post messages to the group. 550 5.7.1 https://support.google.com/a/answer/168383 a1si1 - gsmtp',
   ),
@@ -121,20 +144,38 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'recipient_throttled',
-    /\bempfangs-?(?:limit|grenze|rate)\b|\blimite? (?:de |di )?(?:recepcion|ricezione|reception|recepcao)\b|受信(?:数|制限|上限)|\b(?:empfanger\w{0,2}|postfach\w{0,3})\b.{0,60}(?:(?:erhalt|bekommt|empfangt)(?: \w{1,12})? zu viele|zu viele (?:nachrichten|e-?mails).{0,30}(?:empfang|erhalt|bekomm)|empfangs(?:limit|grenze|rate)|(?:stunden|tages)limit|\blimit (?:an|fur|von|der|eingehender)\b)|\b(?:destinataire|boite)\b.{0,60}\b(?:trop de (?:messages|courriers)|limite de reception|nombre de messages)|\b(?:destinatario|buzon|casilla|caixa|casella)\b.{0,60}\b(?:demasiados (?:mensajes|correos)|limite de recep|numero (?:maximo )?de (?:mensajes|mensagens)|muitas mensagens|troppi messaggi|limite di ricezione)|(?:получател|ящик).{0,60}(?:слишком много (?:писем|сообщений)|лимит (?:входящ|при[её]м)|превы\S{3,6} (?:числ|лимит))|(?:收件人|邮箱|用户|郵箱).{0,16}(?:接收|收信).{0,12}(?:过多|过于频繁|频率|上限|限制|限額)|\bodbiorc\w\b.{0,60}\b(?:zbyt wiele|limit odbioru)/,
+    anyOf(
+      /\bempfangs-?(?:limit|grenze|rate)\b|\blimite? (?:de |di )?(?:recepcion|ricezione|reception|recepcao)\b/,
+      /受信(?:数|制限|上限)/,
+      /\b(?:empfanger\w{0,2}|postfach\w{0,3})\b.{0,60}(?:(?:erhalt|bekommt|empfangt)(?: \w{1,12})? zu viele|zu viele (?:nachrichten|e-?mails).{0,30}(?:empfang|erhalt|bekomm)|empfangs(?:limit|grenze|rate)|(?:stunden|tages)limit|\blimit (?:an|fur|von|der|eingehender)\b)/,
+      /\b(?:destinataire|boite)\b.{0,60}\b(?:trop de (?:messages|courriers)|limite de reception|nombre de messages)/,
+      /\b(?:destinatario|buzon|casilla|caixa|casella)\b.{0,60}\b(?:demasiados (?:mensajes|correos)|limite de recep|numero (?:maximo )?de (?:mensajes|mensagens)|muitas mensagens|troppi messaggi|limite di ricezione)/,
+      /(?:получател|ящик).{0,60}(?:слишком много (?:писем|сообщений)|лимит (?:входящ|при[её]м)|превы\S{3,6} (?:числ|лимит))/,
+      /(?:收件人|邮箱|用户|郵箱).{0,16}(?:接收|收信).{0,12}(?:过多|过于频繁|频率|上限|限制|限額)/,
+      /\bodbiorc\w\b.{0,60}\b(?:zbyt wiele|limit odbioru)/,
+    ),
     'German, Romance, Russian, Chinese, Polish hosts',
     '450 4.2.1 Der Empfänger hat sein Empfangslimit erreicht',
   ),
   now(
     'temporary_failure',
-    /\b(?:queue|organi[sz]ation|system|server) quota\b|mail system full|system storage|\b(?:server|system|host|machine)(?:'s)?\b.{0,20}\b(?:disk|storage|file ?system)\b|\b[45]\.3\.1 .{0,20}\b(?:disk|storage|space)\b|\bdisk full on\b/,
+    anyOf(
+      /\b(?:queue|organi[sz]ation|system|server) quota\b|mail system full|system storage/,
+      /\b(?:server|system|host|machine)(?:'s)?\b.{0,20}\b(?:disk|storage|file ?system)\b/,
+      /\b[45]\.3\.1 .{0,20}\b(?:disk|storage|space)\b|\bdisk full on\b/,
+    ),
     'Microsoft 365',
     '450 4.7.3 Organization queue quota exceeded. [outlook.com]',
   ),
   any(
     // A quota over time, or of a sender, is a limit on us.
     'rate_limited',
-    /\b(?:hourly|daily|weekly|monthly|per.?(?:hour|day|minute)|sending|senders?|outgoing|outbound)(?: \w{1,12}){0,2} quota\b|\bquota\b.{0,40}\b(?:per|an|a|this) (?:hour|day|minute|month)|\bthrottl\w{0,4}\b.{0,60}\bquota|\bquota\b.{0,60}\bthrottl|\bquota\b.{0,40}\b(?:for|of|from|by) (?:the |your |this |that )?(?:\S{1,24} )?(?:sender|sending|host|client|ip|connection|sasl|network|source)\b/,
+    anyOf(
+      /\b(?:hourly|daily|weekly|monthly|per.?(?:hour|day|minute)|sending|senders?|outgoing|outbound)(?: \w{1,12}){0,2} quota\b/,
+      /\bquota\b.{0,40}\b(?:per|an|a|this) (?:hour|day|minute|month)|\bthrottl\w{0,4}\b.{0,60}\bquota/,
+      /\bquota\b.{0,60}\bthrottl/,
+      /\bquota\b.{0,40}\b(?:for|of|from|by) (?:the |your |this |that )?(?:\S{1,24} )?(?:sender|sending|host|client|ip|connection|sasl|network|source)\b/,
+    ),
     'cluebringer (policyd)',
     '554 5.7.1 Hourly recipients quota exceeded for host 192.0.2.1',
   ),
@@ -155,7 +196,21 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'mailbox_full',
-    /\bover-?quota\b|\bquota\b.{0,20}\bexceed|\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|space limit|limit for this mailbox|mailbox (?:size|limit))|\b(?:mailbox|account|inbox)\b.{0,20}\bexceeded (?:the |its |their |his )?(?:storage |size |disk |space )?limit\b(?!.{0,30}(?:message|rate|hour))|\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:not able|unable) to receive (?:any )?more\b|\b(?:cannot|can't) receive any more\b|\b(?:mailbox|account|user|recipient)\b.{0,30}\b(?:exhausted|used up)\b.{0,30}\b(?:quota|space|storage)\b|\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)|\b(?:mailbox|postfach)\b.{0,20}\bzu viele nachrichten|\b0 (?:bytes|[km]b) (?:left|free)\b|\bmaximum allowed (?:mailbox size|storage|number of messages)\b|\ballowed message count\b|\blarger than the space available\b|\bover quote\b|\blimit ex?c?eeded for this (?:e-?mail )?address\b|\b(?:does not|doesn't) fit in(?:to)?\b|\bstorage (?:limit|space)\b.{0,20}\b(?:reached|exceeded|exhausted|used)|too (?:many|much) (?:mails?|messages) (?:on the server|in (?:the |this )?mailbox|stored)/,
+    anyOf(
+      /\bover-?quota\b|\bquota\b.{0,20}\bexceed/,
+      /\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|space limit|limit for this mailbox|mailbox (?:size|limit))/,
+      /\b(?:mailbox|account|inbox)\b.{0,20}\bexceeded (?:the |its |their |his )?(?:storage |size |disk |space )?limit\b(?!.{0,30}(?:message|rate|hour))/,
+      /\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:not able|unable) to receive (?:any )?more\b/,
+      /\b(?:cannot|can't) receive any more\b/,
+      /\b(?:mailbox|account|user|recipient)\b.{0,30}\b(?:exhausted|used up)\b.{0,30}\b(?:quota|space|storage)\b/,
+      /\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)/,
+      /\b(?:mailbox|postfach)\b.{0,20}\bzu viele nachrichten|\b0 (?:bytes|[km]b) (?:left|free)\b/,
+      /\bmaximum allowed (?:mailbox size|storage|number of messages)\b|\ballowed message count\b/,
+      /\blarger than the space available\b|\bover quote\b|\blimit ex?c?eeded for this (?:e-?mail )?address\b/,
+      /\b(?:does not|doesn't) fit in(?:to)?\b/,
+      /\bstorage (?:limit|space)\b.{0,20}\b(?:reached|exceeded|exhausted|used)/,
+      /too (?:many|much) (?:mails?|messages) (?:on the server|in (?:the |this )?mailbox|stored)/,
+    ),
     'RFC 5321 §4.2.3',
     '552 Requested mail action aborted: exceeded storage allocation',
   ),
@@ -166,7 +221,13 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
 
   now(
     'recipient_throttled',
-    /\b(?:recipient(?! address rejected)|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)|(?<!\byou (?:are sending|have sent|sent|send) |(?:\bthrottl|\byour (?:ip|host|server)\b|(?:US-)?IP).{0,60})too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))|deferred due to excessive volume|\bmessages (?:that )?(?:they|it|he|she) (?:can|may|is allowed to) (?:send to this recipient|receive)|\b[45]\.2\.12[12]\b/,
+    anyOf(
+      /\b(?:recipient(?! address rejected)|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)/,
+      /(?<!\byou (?:are sending|have sent|sent|send) |(?:\bthrottl|\byour (?:ip|host|server)\b|(?:US-)?IP).{0,60})too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))/,
+      /deferred due to excessive volume/,
+      /\bmessages (?:that )?(?:they|it|he|she) (?:can|may|is allowed to) (?:send to this recipient|receive)/,
+      /\b[45]\.2\.12[12]\b/,
+    ),
     'Yandex, iCloud, Comcast, Microsoft 365',
     '450 4.2.1 The recipient has exceeded message rate limit. Try again later.',
   ),
@@ -180,19 +241,38 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   forGood(
     'mailbox_disabled',
-    /\b(?:disabled|suspended|deactivated|inactive|frozen|parked|terminated|expired|locked|closed) (?:e-?mail |mail |recipient |user )?(?:account|mailbox|user|address|recipient|inbox)|\binactiv(?:e|ity)\b|\b(?:has not|hasn't|never) (?:entered|logged (?:in|on|onto))\b|\bnot an? active (?:address|account|mailbox|user)\b|^(?:\d\.\d\.\d{1,3} )?(?:<> )?deactivated\b|(?:<>:? |^(?:\d\.\d\.\d{1,3} )?)(?:(?:is|was|has been) )?(?:now |currently )?(?:disabled|suspended|deactivated|locked|frozen|closed)\b(?! (?:port|service|command|for (?:your|this)))|\bis no longer valid\b|\b(?:switched|turned|shut) (?:the |this |his |her |their )?(?:mailbox|account|address) (?:off|down)\b|\bno ?(?:recipient |user |account |mailbox |login )?activity\b|\b(?:should|must|needs to|has to) log ?in\b.{0,30}\b(?:enable|activate|receiv|unlock)/,
+    anyOf(
+      /\b(?:disabled|suspended|deactivated|inactive|frozen|parked|terminated|expired|locked|closed) (?:e-?mail |mail |recipient |user )?(?:account|mailbox|user|address|recipient|inbox)/,
+      /\binactiv(?:e|ity)\b|\b(?:has not|hasn't|never) (?:entered|logged (?:in|on|onto))\b/,
+      /\bnot an? active (?:address|account|mailbox|user)\b|^(?:\d\.\d\.\d{1,3} )?(?:<> )?deactivated\b/,
+      /(?:<>:? |^(?:\d\.\d\.\d{1,3} )?)(?:(?:is|was|has been) )?(?:now |currently )?(?:disabled|suspended|deactivated|locked|frozen|closed)\b(?! (?:port|service|command|for (?:your|this)))/,
+      /\bis no longer valid\b/,
+      /\b(?:switched|turned|shut) (?:the |this |his |her |their )?(?:mailbox|account|address) (?:off|down)\b/,
+      /\bno ?(?:recipient |user |account |mailbox |login )?activity\b/,
+      /\b(?:should|must|needs to|has to) log ?in\b.{0,30}\b(?:enable|activate|receiv|unlock)/,
+    ),
     'iCloud',
     '550 5.1.1 <user@icloud.com>: inactive email address',
   ),
   forGood(
     'mailbox_disabled',
-    /\b(?:mail|e-?mail) (?:service|access|delivery)\b.{0,40}\b(?:switched off|turned off|disabled|suspended)\b|\bmail\b.{0,20}\bnot (?:currently (?:being )?|being )accepted (?:for|at|by) (?:this|that|the) (?:mailbox|user|account|recipient|address)\b|\bdisabled for lack of use\b|\b(?:mailbox|account|user|address) (?:is )?not (?:allowed|permitted|enabled) to receive\b|\bmailbox (?:is |has been )?(?:blocked|locked)|\baccount (?:is |has been )(?:blocked|locked)|policy rejection on the target address/,
+    anyOf(
+      /\b(?:mail|e-?mail) (?:service|access|delivery)\b.{0,40}\b(?:switched off|turned off|disabled|suspended)\b/,
+      /\bmail\b.{0,20}\bnot (?:currently (?:being )?|being )accepted (?:for|at|by) (?:this|that|the) (?:mailbox|user|account|recipient|address)\b/,
+      /\bdisabled for lack of use\b/,
+      /\b(?:mailbox|account|user|address) (?:is )?not (?:allowed|permitted|enabled) to receive\b/,
+      /\bmailbox (?:is |has been )?(?:blocked|locked)|\baccount (?:is |has been )(?:blocked|locked)/,
+      /policy rejection on the target address/,
+    ),
     'CommuniGate, Yandex',
     '550 user@example.org mail service is disabled for this account',
   ),
   forGood(
     'mailbox_disabled',
-    /\barchived (?:recipient|mailbox|account)\b|\b(?:recipient|mailbox|account) (?:is |was |has been )?archived\b|\bboite (?:du destinataire |aux lettres )?archivee\b/,
+    anyOf(
+      /\barchived (?:recipient|mailbox|account)\b|\b(?:recipient|mailbox|account) (?:is |was |has been )?archived\b/,
+      /\bboite (?:du destinataire |aux lettres )?archivee\b/,
+    ),
     'Orange',
     '550 5.1.0 Boîte du destinataire archivée. Archived recipient. OFR204_417',
   ),
