@@ -64,17 +64,26 @@ export function takeEncoding(draft: Draft): void {
   }
 }
 
-/** A header in a table, a line a field: the name, a tab, the value. */
+/** A header in a table, a line a field: the name and the value with a tab between them, or in columns of Markdown. */
 export function takeTable(draft: Draft): void {
   const head = headOf(draft.text)
-  const lines = head.split('\n')
-  const rows = lines.filter((line) => ROW.test(line)).length
+  const lines = head.replace(TABLE_HEAD, '').split('\n')
+  const rows = lines.filter((line) => ROW.test(line) || CELLS.test(line)).length
   if (rows < 5 || rows * 2 < lines.length) return
-  draft.text = head.replace(/^([A-Za-z][\w-]{1,75}):?\t+(?=\S)/gm, '$1: ') + draft.text.slice(head.length)
+  const fields = lines.map((line) => {
+    const [, name, rest = ''] = CELLS.exec(line) ?? []
+    return name === undefined
+      ? line.replace(/^([A-Za-z][\w-]{1,75}):?\t+(?=\S)/, '$1: ')
+      : `${name}: ${rest.trimEnd().replace(/\|$/, '').trimEnd()}`
+  })
+  draft.text = fields.join('\n') + draft.text.slice(head.length)
   draft.isCopied = true
   draft.notes.push('the names of the fields stood in a column of their own')
 }
 const ROW = /^[A-Za-z][\w-]{1,75}\t+\S/
+const CELLS = /^\|[ \t]{0,20}([A-Za-z][\w-]{1,75}):?[ \t]{0,20}\|[ \t]{0,20}([^\n]*)/
+/** The names of the columns, and the line below them. */
+const TABLE_HEAD = /^\|[^\n]{1,200}\n\|[ \t]{0,9}:?-{2,99}[^\n]{0,99}\n/
 
 /** A cell of a table (RFC 4180 §2). */
 export function takeCell(draft: Draft): void {

@@ -292,6 +292,16 @@ describe('the form of a message', () => {
       FIELDS.map(([name, value]) => `${name}: ${value}\n`).join(''),
       [/a column of their own/, /header alone/],
     ],
+    ...['\n', '\r\n'].map(
+      (end) =>
+        [
+          `a table of the fields in Markdown, ${JSON.stringify(end)}`,
+          ['| Field | Value |', '|:--|---|', ...FIELDS.map(([name, value]) => `| ${name} | ${value} |`), ''].join(end),
+          'header_only',
+          FIELDS.map(([name, value]) => `${name}: ${value}\n`).join(''),
+          [/a column of their own/, /header alone/],
+        ] as const,
+    ),
     [
       'parts in quoted-printable, and a message attached',
       `X-A: b\n${HEAD}Content-Type: multipart/mixed; boundary="x1"\n\n--x1\nContent-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<meta charset=3Dutf-8>a=\nb${'c'.repeat(300)}\n--x1\nContent-Type: message/rfc822\n\n${MAIL}--x1--\n`,
