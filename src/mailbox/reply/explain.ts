@@ -91,7 +91,7 @@ export function explainReply(text: string, refused: Refused = {}): Explanation {
 const OWN_CONNECTION =
   /^\s*(?:lost connection with|connect to \S+:|conversation with \S+ timed out|\S+ timed out while)|\bunable to connect successfully\b|\bname server: \S{1,255}: host name look-?up failure/i
 
-const rowIn = (table: OwnWords | undefined, text: string): Row | undefined =>
+const rowIn = (table: WordRows | undefined, text: string): Row | undefined =>
   table?.find(([words]) => words.test(text))?.[1]
 
 const MAX_TEXT = 4_096
@@ -127,9 +127,10 @@ const UNREACHABLE: Row = [
 ]
 const RETRIED = /\bretry time(?: ?out|\b.{0,10}\bnot reached)/i
 
-type OwnWords = readonly (readonly [words: RegExp, row: Row])[]
+/** Explanations by the words of a reply, the first that matches: narrower than what the reason alone can say. */
+type WordRows = readonly (readonly [words: RegExp, row: Row])[]
 /** Words that are clear whatever the reason is: most are of the sending host or of a list. */
-const WHATEVER_REASON: OwnWords = [
+const WHATEVER_REASON: WordRows = [
   [
     /\bgroup\b.{0,80}\bmay not exist\b/i,
     [
@@ -158,7 +159,8 @@ const WHATEVER_REASON: OwnWords = [
     ],
   ],
 ]
-const OWN_WORDS: OwnWords = [
+/** What the sending host tells itself, where no reply of another server gives the reason. */
+const OWN_WORDS: WordRows = [
   [
     anyOf(
       /\bno mx record|\bhost unknown\b|\bunknown host\b|\bhost (?:or domain )?name (?:was )?not found|nxdomain/i,
@@ -198,7 +200,7 @@ const OWN_WORDS: OwnWords = [
 ]
 
 /** Faults of TLS: the receiver calls the sending side `your`; all others are of the receiver's own TLS. */
-const TLS_FAULTS: OwnWords = [
+const TLS_FAULTS: WordRows = [
   [
     /\byour (?:\w{1,12} ){0,2}(?:server|host|client|certificate|mta)\b.{0,60}\b(?:tls|ssl|certificate|encrypt\w{0,4}|trusted|expired|verified)\b/i,
     [
@@ -256,7 +258,8 @@ const TLS_FAULTS: OwnWords = [
   ],
 ]
 
-const MOVED: OwnWords = [
+/** Recipients with another address (RFC 5321 §3.4). */
+const MOVED: WordRows = [
   [
     /(?:\bplease try|\b(?:moved|changed|not local|relocated|new (?:e-?mail )?address)\b(?!.{0,80}\b(?:contact|postmaster|relay|abuse|support|help ?desk)\b).{0,60}?\b(?:try|use|to|at|is|address)\b)[: ]{1,3}[<("']{0,2}[^\s<>()"'@]{1,64}@[\w-]{1,63}\./i,
     [
@@ -276,7 +279,7 @@ const MOVED: OwnWords = [
 ]
 
 /** Faults of the message that have a name of their own, and malware of the host that is not in the message. */
-const OF_MESSAGE: OwnWords = [
+const OF_MESSAGE: WordRows = [
   [
     anyOf(
       /\binfected (?:host|ip|computer|machine|system)\b/i,
@@ -329,7 +332,7 @@ const OF_MESSAGE: OwnWords = [
   ],
 ]
 
-const BLOCKED_ACCOUNT: OwnWords = [
+const BLOCKED_ACCOUNT: WordRows = [
   [
     /\b5\.7\.50[1-3]\b|\bbad outbound sender\b|\bspam abuse detected\b/i,
     [
@@ -458,7 +461,7 @@ const EXPLANATIONS: Readonly<Partial<Record<Reason | Detail, Row>>> = {
 }
 
 /** What the words say more exactly than the reason. */
-const NARROWER: Readonly<Partial<Record<Reason | Detail, OwnWords>>> = {
+const NARROWER: Readonly<Partial<Record<Reason | Detail, WordRows>>> = {
   mailbox_not_found: MOVED,
   mailbox_disabled: MOVED,
   sender_refused: BLOCKED_ACCOUNT,
